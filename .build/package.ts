@@ -17,19 +17,28 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   exports: Readonly<Record<string, string | Target>>
 }
 
-/** The source of each entry, by the name of its file in `dist`. */
-const input = Object.fromEntries(
-  Object.values(exports)
-    .filter((target) => typeof target === 'object')
-    .map((target) => [target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1'), target['modelhatch-source']]),
-)
+/** The source of each entry and of the program, by the name of its file in `dist`. */
+const input = {
+  ...Object.fromEntries(
+    Object.values(exports)
+      .filter((target) => typeof target === 'object')
+      .map((target) => [target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1'), target['modelhatch-source']]),
+  ),
+  cli: './adapters/cli/cli.ts',
+}
 
 /** Of the package in this folder. */
 const [, , folder = root] = process.argv
 const dir = join(folder, 'dist')
 rmSync(dir, { recursive: true, force: true })
 
-const options: InputOptions = { cwd: root, platform: 'node', external: (id) => !/^[./#]/.test(id) }
+const options: InputOptions = {
+  cwd: root,
+  platform: 'node',
+  external: (id) => !/^[./#]/.test(id),
+  // The functions have names: a comment for each source file would only make the package larger.
+  experimental: { attachDebugInfo: 'none' },
+}
 
 /** The modules that an entry loads. */
 async function modulesOf(name: string): Promise<ReadonlySet<string>> {
@@ -42,15 +51,20 @@ async function modulesOf(name: string): Promise<ReadonlySet<string>> {
 
 // Every file costs time at start, and every app loads both of these: what they contain is in few chunks.
 const [gateway, providers] = await Promise.all([modulesOf('index'), modulesOf('providers')])
-const bundle = await rolldown({ ...options, input, plugins: [dts({ cwd: root })] })
+const bundle = await rolldown({ ...options, input, plugins: [dts({ cwd: root, oxc: { stripInternal: true } })] })
 await bundle.write({
   dir,
   chunkFileNames: 'chunks/[name].js',
   codeSplitting: {
     groups: [
       { name: 'gateway', test: (id) => gateway.has(id) },
-      // By the entry of all vendors, and by those of two.
-      { name: 'vendors', test: (id) => providers.has(id), minShareCount: 3 },
+      // The demo model and videos have code of their own that no other entry loads.
+      {
+        name: 'vendors',
+        test: (id) => providers.has(id) && !/providers\/(?:demo|videos)\//.test(id),
+        minShareCount: 2,
+      },
+      { name: 'hosts', test: /\/adapters\/hosts\/(?!.*\.d\.ts$)/, minShareCount: 2 },
     ],
   },
   comments: { jsdoc: false },

@@ -1,6 +1,7 @@
 /**
- * A provider of your own: one async generator. The gateway turns its chunks into JSON or events, fills in ids and names,
- * aborts `signal` when the client disconnects, and retries if the generator throws before its first chunk.
+ * A provider of your own: one async generator, which serves chats, responses and messages. The gateway turns its parts into
+ * JSON or events, fills in ids and names, aborts `signal` when the client disconnects, and retries if the generator throws
+ * before its first part.
  *
  *     npm run example examples/custom-provider.ts
  */
@@ -8,17 +9,16 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/node'
-import { defineProvider, finish, text, retrySame } from 'modelhatch/providers'
+import { defineProvider, finish, retrySame, text, turnText } from 'modelhatch/providers'
 import { welcome } from './welcome.ts'
 
 /** Repeats the last message word by word. Every third attempt fails, to show a retry. */
 let calls = 0
 const parrot = defineProvider({
   name: 'parrot',
-  async *chat({ request, signal }) {
+  async *generate({ request, signal }) {
     if (++calls % 3 === 0) throw retrySame(new Error('the parrot is tired'))
-    const said = request.messages.at(-1)?.content
-    const words = typeof said === 'string' ? said.split(' ') : ['Squawk!']
+    const words = turnText(request.turns.at(-1)).split(' ')
     for (const word of words) {
       await pause(20, undefined, { signal })
       yield text(`${word} `)

@@ -10,7 +10,7 @@ import { createServer } from 'node:http'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { createGateway, GatewayError } from 'modelhatch'
 import { mount } from 'modelhatch/node'
-import { defineProvider, finish, text } from 'modelhatch/providers'
+import { defineProvider, finish, text, turnText } from 'modelhatch/providers'
 import { welcome } from './welcome.ts'
 
 /** The provider: everything below it is the model. */
@@ -19,26 +19,26 @@ function localModel(weights: Buffer, vocabulary: Buffer) {
   const words = new Vocabulary(vocabulary, model.size.vocabulary)
   return defineProvider({
     name: 'local',
-    async *chat({ request, signal }) {
-      for (const field of ['tools', 'response_format', 'logprobs', 'n']) {
-        if (request[field] && request[field] !== 1) throw new GatewayError('unsupported_parameter', { param: field })
+    async *generate({ request, signal }) {
+      const { turns, tools, output, settings } = request
+      const { max: limit = Infinity, temperature = 1, topP = 1, seed = Math.random() * 2 ** 32 } = settings
+      if (tools.length > 0) throw new GatewayError('unsupported_parameter', { param: 'tools' })
+      if (output !== undefined) throw new GatewayError('unsupported_parameter', { param: 'output' })
+      if (settings.logprobs !== undefined)
+        throw new GatewayError('unsupported_parameter', { param: 'settings.logprobs' })
+      if (settings.choices !== undefined && settings.choices > 1) {
+        throw new GatewayError('unsupported_parameter', { param: 'settings.choices' })
       }
-      const content = request.messages.findLast(({ role }) => role === 'user')?.content ?? ''
-      const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-      if (parts.some(({ type }) => type !== 'text')) throw new GatewayError('unsupported_value', { param: 'messages' })
-      const prompt = words.encode(parts.map((part) => part.text ?? '').join(''))
+      const last = turns.findLast(({ role }) => role === 'user')
+      if (last?.blocks.some(({ kind }) => kind !== 'text')) {
+        throw new GatewayError('unsupported_value', { param: last.place ?? 'turns' })
+      }
+      const prompt = words.encode(turnText(last))
       if (prompt.length >= model.size.context) throw new GatewayError('context_length_exceeded')
-
-      const limit = request.max_completion_tokens ?? request.max_tokens ?? Infinity
-      const choose = sampler(
-        request.temperature ?? 1,
-        request.top_p ?? 1,
-        Number(request['seed'] ?? Math.random() * 2 ** 32),
-      )
-      const stops = [request.stop ?? []].flat().filter((stop) => stop !== '')
+      const choose = sampler(temperature, topP, seed)
       const decoder = new TextDecoder()
       const run = model.begin()
-      let [token, held, count, reason]: [number, string, number, 'stop' | 'length'] = [prompt[0]!, '', 0, 'length']
+      let [token, count, reason]: [number, number, 'stop' | 'length'] = [prompt[0]!, 0, 'length']
       for (let at = 0; at < model.size.context && count < limit && reason === 'length'; at++) {
         // Yields to the event loop after each token, and stops when the client has disconnected.
         await breathe()
@@ -48,13 +48,9 @@ function localModel(weights: Buffer, vocabulary: Buffer) {
         if (at + 1 < prompt.length) continue
         const ended = token === 1 || token === 2
         if (!ended) count++
-        const said = ended ? '' : decoder.decode(words.decode(token, last), { stream: true })
-        const { sure, stopped, ...rest } = upTo(stops, held + said)
-        held = rest.held
-        if (sure !== '') yield text(sure)
-        if (ended || stopped) reason = 'stop'
+        if (ended) reason = 'stop'
+        else yield text(decoder.decode(words.decode(token, last), { stream: true }))
       }
-      yield text(held)
       yield finish(reason, {
         prompt_tokens: prompt.length,
         completion_tokens: count,
@@ -62,19 +58,6 @@ function localModel(weights: Buffer, vocabulary: Buffer) {
       })
     },
   })
-}
-
-/** The text before a stop sequence, or before a possible beginning of one. */
-function upTo(stops: readonly string[], said: string): { sure: string; held: string; stopped: boolean } {
-  const found = stops.map((stop) => said.indexOf(stop)).filter((at) => at >= 0)
-  if (found.length > 0) return { sure: said.slice(0, Math.min(...found)), held: '', stopped: true }
-  const begun = stops.map((stop) => {
-    let length = Math.min(stop.length - 1, said.length)
-    while (!said.endsWith(stop.slice(0, length))) length--
-    return length
-  })
-  const sure = said.slice(0, said.length - Math.max(0, ...begun))
-  return { sure, held: said.slice(sure.length), stopped: false }
 }
 
 /** Picks a token: the most likely at temperature 0, otherwise at random among the most likely that add up to `topP`. */

@@ -20,6 +20,8 @@ export const models: Record<string, ModelEntry> = {
   'demo-embedding': local,
   'demo-moderation': local,
   'demo-image': local,
+  'demo-rerank': local,
+  'demo-speech': local,
   'demo-transcription': local,
   'demo-video-portrait': { provider: local, video: portraitVideo },
   'demo-video-landscape': { provider: local, video: landscapeVideo },

@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'client_closed'
   | 'server_error'
   | 'service_unavailable'
+  | 'upstream_credentials_exhausted'
 
 /** Whose fault an error was, and what was wrong: a closed vocabulary, for metrics. */
 export type Fault =
@@ -161,6 +162,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     type: 'server_error',
     message: 'The service is temporarily unavailable. Try again later.',
   },
+  upstream_credentials_exhausted: { status: 503, type: 'server_error', message: 'The vendor accepts no key now.' },
 }
 
 /** Optional properties of a `GatewayError`. */

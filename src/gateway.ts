@@ -8,10 +8,11 @@ import { shutDown, type CloseOptions } from './gateway/assembly/shut-down.ts'
 import type { Caller } from './callers/contract.ts'
 import { withOmission } from './admission/meter.ts'
 import { addressOf } from './endpoints/aliases.ts'
+import { contentAddressOf } from './endpoints/gemini/address.ts'
 import type { Order } from './endpoints/endpoint.ts'
 import { amendOrder, overlaid } from './endpoints/order.ts'
 import { requireReadable } from './endpoints/readable.ts'
-import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
+import { isCall, methodOf } from './endpoints/routes.ts'
 import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
 import { serve } from './gateway/handling/serve.ts'
@@ -62,7 +63,8 @@ export class Gateway {
 
   /** Whether the gateway handles a request target; all others belong to the host. */
   serves(target: string): boolean {
-    return isBelowV1(target) || (this.#options.azure === true && addressOf(target) !== undefined)
+    if (isBelowV1(target) || this.#assembly.routes.isElsewhere(target)) return true
+    return this.#options.azure === true && addressOf(target) !== undefined
   }
 
   /**
@@ -74,9 +76,13 @@ export class Gateway {
     return this.#assembly.authenticator.authenticate(exchange)
   }
 
-  /** Calls every store once, with a timeout of 10 s each. Rejects with the reason as `cause`, such as missing rights. */
-  ready(): Promise<void> {
-    return requireReady(this.#assembly.questions, 10_000)
+  /**
+   * Calls every store once, with a timeout of 10 s each, and with `vendors` also the vendors of the models in the options: each
+   * is asked for its list of models. Rejects with the reason as `cause`, such as missing rights, a wrong key or an unknown model.
+   */
+  ready({ vendors = false }: { readonly vendors?: boolean } = {}): Promise<void> {
+    const { questions, vendorQuestions } = this.#assembly
+    return requireReady(vendors ? [...questions, ...vendorQuestions] : questions, 10_000)
   }
 
   /**
@@ -98,28 +104,31 @@ export class Gateway {
 
   /**
    * Handles one request: route, authenticate, enter, read, find the model, claim the idempotency key, admit, serve, keep.
-   * Never rejects: every error becomes a reply.
+   * Never rejects: every error becomes a reply. Each `await` costs a promise, even of a value that is known already.
    */
   async handle(exchange: Exchange): Promise<Reply> {
-    const { admission, authenticator, calls, catalogue, idempotency, services, sizes, now } = this.#assembly
+    const { admission, authenticator, calls, catalogue, idempotency, routes, services, sizes, now } = this.#assembly
     let request: HandledRequest | undefined
     calls.enter()
     try {
       request = new HandledRequest(this.#assembly, exchange, this.#addressed(exchange))
       const { id, startedAt } = request
       if (this.#closing !== undefined) throw closingError()
-      const { methods, rest } = routeOf(request.exchange)
-      const caller = await authenticator.authenticate(exchange)
+      const { methods, rest } = routes.of(request.exchange)
+      const knowing = authenticator.authenticate(exchange)
+      const caller = knowing instanceof Promise ? await knowing : knowing
       const endpoint = methodOf(methods, exchange)
       request.isFor(endpoint, caller)
       if (!isCall(endpoint)) {
         return request.finished(await answerQuery(this.#assembly, request, { endpoint, caller, rest }))
       }
       request.entry = admission.enter(id, caller)
-      const read: Order<unknown> = await endpoint.read(request.exchange, sizes, { caller, services, now })
+      const reading = endpoint.read(request.exchange, sizes, { caller, services, now })
+      const read: Order<unknown> = reading instanceof Promise ? await reading : reading
       request.hasOrdered(read)
       // Before a response is repeated: another key of the account may have been allowed to use the model.
-      const model = await catalogue.find(read.model, caller, startedAt)
+      const finding = catalogue.find(read.model, caller, startedAt)
+      const model = finding instanceof Promise ? await finding : finding
       request.names(model)
       const earlier = isKeyed(exchange)
         ? await idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
@@ -129,10 +138,11 @@ export class Gateway {
       const changes = fitCosts(endpoint.name, read, model)
       const order = changes === undefined ? read : amended(read, changes)
       requireReadable(endpoint, order, model)
-      await endpoint.fit?.(order, model)
-      const early = await endpoint.early?.(order, { id, startedAt })
+      if (endpoint.fit !== undefined) await endpoint.fit(order, model)
+      const early = endpoint.early && (await endpoint.early(order, { id, startedAt }))
       if (early !== undefined) return request.answered(early)
-      const ticket = await request.entry?.admit(endpoint, order, model)
+      const admitting = request.entry?.admit(endpoint, order, model)
+      const ticket = admitting instanceof Promise ? await admitting : admitting
       request.isServed()
       const expected = ticket?.demand.promptTokens ?? order.promptTokens
       const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
@@ -149,7 +159,7 @@ export class Gateway {
   /** The request under the path that the routes know, with the model named by its own path or by the options. */
   #addressed(exchange: Exchange): Exchange {
     const { azure, defaultModel } = this.#options
-    const address = azure === true ? addressOf(exchange.target) : undefined
+    const address = (azure === true ? addressOf(exchange.target) : undefined) ?? contentAddressOf(exchange.target)
     if (address === undefined && defaultModel === undefined) return exchange
     const { target = exchange.target, model } = address ?? {}
     return redirected(exchange, target, {

@@ -3,21 +3,15 @@
  * `modelhatch/express` and others, what a store is made of in `modelhatch/stores`.
  */
 export type { AccountView, EntryView } from './admin/account-view.ts'
-export type { AccountAdmin, AccountQuestion, Compaction, Credited, Refund, TopUp } from './admin/accounts.ts'
+export type { AccountAdmin, AccountQuestion, Compaction, Credited } from './admin/accounts.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
 export type { CsvAdmin } from './admin/csv.ts'
 export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
 export type { Remainder } from './admin/erase.ts'
 export type { Erased, PersonalItem } from './admin/personal.ts'
-export type {
-  CapAdmin,
-  CapAmountsView,
-  CapLimitsChange,
-  CapOverrideRequest,
-  CapSubject,
-  CapView,
-} from './admin/caps.ts'
+export type { CapAdmin, CapAmountsView, CapView } from './admin/caps.ts'
+export type { CapLimitsChange, CapOverrideRequest, CapSubject, Refund, TopUp } from './admin/questions.ts'
 export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, KeyView, RotationOptions } from './admin/keys.ts'
 export type {
   InvoiceQuestion,
@@ -37,6 +31,7 @@ export type { AlertWebhookOptions } from './admission/alerts/delivery.ts'
 export type { Authenticate } from './callers/authenticate.ts'
 export type { KeyCacheOptions } from './callers/cache.ts'
 export type { Caller, KeyQuestion, KeyRecord, KeyStore } from './callers/contract.ts'
+export type { KeyProperties } from './callers/key-fields.ts'
 export { hashKey, mintKey, type MintedKey, type MintOptions } from './callers/key.ts'
 export { memoryKeyStore } from './callers/memory.ts'
 export type { Cap, RollingPeriod, ScopedCap } from './records/cap.ts'
@@ -55,13 +50,18 @@ export type {
   TokenPrices,
 } from './money/prices/price-options.ts'
 export type { ListedModel, PriceTable, VendorModel } from './money/prices/price-table.ts'
-export type { Charge, ChargeBasis, PriceSource, Receipt, Units } from './money/receipt.ts'
+export type { Charge, ChargeBasis, PriceSource, Receipt } from './money/receipt.ts'
+export type { CountedPrices, CountedUnits, Units } from './wire/units.ts'
 export type { AnsweredResponse } from './money/tally.ts'
 export type { ChargeLine } from './money/prices/sum.ts'
+export { askChat } from './endpoints/chat/ask-chat.ts'
+export { defineEndpoint, type BodySchema, type EndpointDefinition } from './endpoints/define.ts'
+export type { CallEndpoint, Endpoint, QueryEndpoint, Routed } from './endpoints/endpoint.ts'
 export { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from './errors.ts'
 export type { CloseOptions } from './gateway/assembly/shut-down.ts'
 export { createGateway, type Gateway } from './gateway.ts'
 export type { Connection, Connections } from './http/connections.ts'
+export { bytesReply, jsonReply } from './http/answers.ts'
 export type {
   CallConnection,
   ConversationMemory,
@@ -93,7 +93,9 @@ export {
   type RegistryModel,
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
-export type { ModelEntry, ModelOptions, RouteEntry } from './models/registry.ts'
+export type { OwnKey, OwnKeyOptions, OwnKeyQuestion } from './models/own-keys.ts'
+export type { ModelEntry, ModelOptions } from './models/registry.ts'
+export type { RouteEntry } from './models/route-entry.ts'
 export type {
   AttemptListener,
   AttemptResult,
@@ -110,6 +112,9 @@ export type {
   Telemetry,
 } from './observe/contract.ts'
 export type { Logger } from './observe/logger.ts'
+export type { Actor, Change } from './admin/audit/change.ts'
+export type { AuditHead, AuditQuestion, AuditVerification, AuditView } from './admin/audit/audit-admin.ts'
+export { memoryAuditStore, type MemoryAuditStoreOptions } from './admin/audit/memory.ts'
 export type { DeploymentHealth, GatewayHealth, StoreHealth, StoreName } from './observe/health.ts'
 export type { AttemptEvent, Failure } from './observe/observe.ts'
 export type { BreakerChange, GatewayState, QueueName } from './observe/gateway-state.ts'
@@ -121,6 +126,7 @@ export type { AlertOptions, GatewayOptions, Hooks, KeyOptions, TaskOptions } fro
 export type { StorageBundle } from './gateway/options/storage.ts'
 export type { BreakerOptions } from './routing/breaker.ts'
 export type { RetryOptions } from './routing/attempts.ts'
+export type { FairnessOptions } from './routing/queue/queues.ts'
 export type { TaskStore } from './tasks/contract.ts'
 export { memoryTaskStore, type MemoryTaskStoreOptions } from './tasks/memory.ts'
 export type { TaskEvent } from './tasks/services.ts'

@@ -1,15 +1,16 @@
 /** Opens shared storage by name, so that a test and its child processes use the same data. */
+import { mysql } from '../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
 import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle } from '../src/index.ts'
-import { postgresPool, redisConnection } from './servers.ts'
+import { dropTables, mysqlPool, postgresPool, redisConnection } from './servers.ts'
 
-export type Kind = 'SQLite' | 'Postgres' | 'Redis'
+export type Kind = 'SQLite' | 'Postgres' | 'MySQL' | 'Redis'
 
 export interface Place {
   readonly kind: Kind
-  /** The path of the SQLite file, the name of the Postgres schema, or the Redis key prefix. */
+  /** The path of the SQLite file, the name of the Postgres schema, or the prefix of MySQL tables or Redis keys. */
   readonly name: string
   readonly responseAgeMs?: number
 }
@@ -32,6 +33,17 @@ export async function openBundle({ kind, name, ...options }: Place): Promise<Ope
       return {
         storage: postgres(pool, { schema: name, ...options }),
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
+        close: () => pool.end(),
+      }
+    }
+    case 'MySQL': {
+      const pool = mysqlPool(8)
+      const storage = mysql(pool, { prefix: name, ...options })
+      // On a busy disk, the tables take longer to make than a request may wait.
+      await storage.keys.find('')
+      return {
+        storage,
+        clear: () => dropTables(pool, name),
         close: () => pool.end(),
       }
     }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { openBundle, type Kind, type Opened, type Place } from './bundles.ts'
-import { hasPostgres, hasRedis, ownName } from './servers.ts'
+import { hasMysql, hasPostgres, hasRedis, ownName } from './servers.ts'
 
 /** Opens another handle on the same data, as another process would. */
 export type Open = (options?: Pick<Place, 'responseAgeMs'>) => Promise<Opened['storage']>
@@ -21,6 +21,7 @@ export function everyBundle(): [kind: Kind, available: boolean, open: Open, plac
   const kinds: [Kind, boolean, string][] = [
     ['SQLite', true, join(folder, 'shared.db')],
     ['Postgres', hasPostgres, ownName()],
+    ['MySQL', hasMysql, ownName()],
     ['Redis', hasRedis, ownName()],
   ]
   return kinds.map(([kind, available, name]) => {

@@ -4,11 +4,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createClient } from '@redis/client'
+import { createPool as createMariadbPool, type Pool as MariadbPool, type PoolConfig as MariadbOptions } from 'mariadb'
+import { createConnection, createPool, type Pool as MysqlPool } from 'mysql2/promise'
 import { Client, Pool } from 'pg'
 
 const required = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
 
 export const postgresUrl: string = process.env['MODELHATCH_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test'
+export const mysqlUrl: string = process.env['MODELHATCH_MYSQL'] ?? 'mysql://root@127.0.0.1:3306/test'
 export const redisUrl: string = process.env['MODELHATCH_REDIS'] ?? 'redis://127.0.0.1:6379'
 
 async function answers(name: string, ask: () => Promise<unknown>): Promise<boolean> {
@@ -28,6 +31,13 @@ export const hasPostgres: boolean = await answers('Postgres', async () => {
   await client.end()
 })
 
+export const hasMysql: boolean = await answers('MySQL or MariaDB', async () => {
+  const connection = await createConnection({ uri: mysqlUrl, connectTimeout: 2_000 })
+  // The default of MariaDB is too small for the largest values that stores must keep. That of MySQL is this one.
+  await connection.query('SET GLOBAL max_allowed_packet = greatest(@@GLOBAL.max_allowed_packet, 67108864)')
+  await connection.end()
+})
+
 export const hasRedis: boolean = await answers('Redis', async () => {
   const client = createClient({ url: redisUrl, socket: { connectTimeout: 2_000, reconnectStrategy: false } })
   client.on('error', () => undefined)
@@ -44,6 +54,42 @@ export function postgresPool(max = 5): Pool {
   const pool = new Pool({ connectionString: postgresUrl, max })
   pool.on('error', () => undefined)
   return pool
+}
+
+export function mysqlPool(max = 5): MysqlPool {
+  return createPool({ uri: mysqlUrl, connectionLimit: max, multipleStatements: true })
+}
+
+/** A pool of the other client. */
+export function mariadbPool(max = 5, options: MariadbOptions = { multipleStatements: true }): MariadbPool {
+  const { hostname: host, port, username: user, password, pathname } = new URL(mysqlUrl)
+  const database = pathname.slice(1)
+  return createMariadbPool({
+    host,
+    port: Number(port || 3306),
+    user,
+    password,
+    database,
+    connectionLimit: max,
+    ...options,
+  })
+}
+
+/** Drops the tables with a prefix. */
+export async function dropTables(pool: MysqlPool, prefix: string): Promise<void> {
+  const connection = await pool.getConnection()
+  try {
+    const [tables] = await connection.query(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database() AND left(table_name, ?) = ?',
+      [prefix.length, prefix],
+    )
+    const names = (tables as { name: string }[]).map(({ name }) => name)
+    await connection.query('SET foreign_key_checks = 0')
+    if (names.length > 0) await connection.query(`DROP TABLE ${names.join(', ')}`)
+    await connection.query('SET foreign_key_checks = 1')
+  } finally {
+    connection.release()
+  }
 }
 
 export interface RedisConnection {

@@ -2,7 +2,7 @@
  * Test data beside the project, in `../shared`: vendor recordings, OpenAI's document, corpora. Without it the tests that
  * need it are skipped, or fail if MODELHATCH_REQUIRE_ALL is set.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 const root = new URL('../../shared/', import.meta.url)
 
@@ -18,4 +18,9 @@ export function sharedBytes(path: string): Buffer {
 
 export function sharedJson(path: string): unknown {
   return JSON.parse(sharedBytes(path).toString('utf8'))
+}
+
+/** The names in a folder below `shared`. */
+export function sharedNames(path: string): string[] {
+  return readdirSync(new URL(path, root))
 }

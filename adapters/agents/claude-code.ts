@@ -21,6 +21,8 @@ export function claudeCode({ baseURL, apiKey, models: [first, ...others] }: Part
       // Would take precedence over the token.
       ANTHROPIC_API_KEY: '',
       ANTHROPIC_MODEL: first.id,
+      // Else its system text begins with a line that changes with every prompt, so that no vendor's cache serves it.
+      CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
       ...Object.fromEntries(byTier),
       // It takes models that it does not know for ones of a million tokens.
       ...(first.contextWindow !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(first.contextWindow) }),

@@ -1,10 +1,14 @@
 /** `modelhatch/console`: pages for operators and customers, over the admin API. */
 import { pageFiles } from '#page'
 import type { AdminApiOptions } from '../../src/admin/api/index.ts'
+import { adminRules, checkAdminOptions } from '../../src/admin/api/options.ts'
 import type { Gateway, Mountable } from '../../src/index.ts'
-import { checkKnown, text, type Rule } from '../../src/records/known-options.ts'
+import { text, type Rule } from '../../src/records/known-options.ts'
 import { loadAssets } from './assets.ts'
+import type { SignInLink } from './sign-in.ts'
 import { Site } from './site.ts'
+
+export { signInByLink, type SignInLink } from './sign-in.ts'
 
 /** Options of `createConsole`. Those of the admin API apply to its pages, too; `authorize` is required. */
 export interface ConsoleOptions extends AdminApiOptions {
@@ -15,11 +19,16 @@ export interface ConsoleOptions extends AdminApiOptions {
    * the origin of the console, which can be changed on the page.
    */
   readonly gatewayUrl?: string
+  /**
+   * Where visitors sign in for whom `authorize` returns nothing: the URL or path of the host's own page, to which they are
+   * sent, or `signInByLink()`. Default: they get a 404 that says that they are not signed in.
+   */
+  readonly signIn?: string | SignInLink
 }
 
 /**
  * Makes the console of a gateway, to be mounted like the gateway itself. Everyone for whom `authorize` returns nothing gets
- * a 404. The files of the page are read with the first request. Throws a `TypeError` for invalid arguments.
+ * to `signIn`, or a 404. The files of the page are read with the first request. Throws a `TypeError` for invalid arguments.
  *
  * @example
  * ```ts
@@ -28,9 +37,13 @@ export interface ConsoleOptions extends AdminApiOptions {
  * ```
  */
 export function createConsole(gateway: Gateway, options: ConsoleOptions): Mountable {
-  const { title = 'Modelhatch', gatewayUrl = '', ...ofApi } = Object(options) as ConsoleOptions
-  checkKnown('createConsole', { title, gatewayUrl }, { title: text, gatewayUrl: url })
-  return new Site(gateway, ofApi, { title, gatewayUrl }, async () => loadAssets(await pageFiles()))
+  checkAdminOptions('createConsole', options, { ...adminRules, title: text, gatewayUrl: url, signIn: signInRule })
+  const { title = 'Modelhatch', gatewayUrl = '', signIn, ...ofApi } = options
+  return new Site(gateway, ofApi, { title, gatewayUrl, signIn }, async () => loadAssets(await pageFiles()))
 }
 
 const url: Rule = { is: (value) => typeof value === 'string', must: 'must be a URL or a path' }
+const signInRule: Rule = {
+  is: (value) => url.is(value) || typeof Object(value).visit === 'function',
+  must: 'must be a URL, a path, or signInByLink()',
+}

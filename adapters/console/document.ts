@@ -1,5 +1,6 @@
 import type { Reply } from '../../src/index.ts'
 import type { Assets } from './assets.ts'
+import type { SignInLink } from './sign-in.ts'
 
 /** What the host decides about the page. */
 export interface DocumentOptions {
@@ -7,6 +8,8 @@ export interface DocumentOptions {
   readonly title: string
   /** The URL or path of the gateway that set-up instructions show; empty if the host has not said it. */
   readonly gatewayUrl: string
+  /** Where visitors sign in. */
+  readonly signIn?: string | SignInLink | undefined
 }
 
 /** Nothing but the files of this console: no inline script or style, no other origin, no frame, no form target. */
@@ -23,7 +26,7 @@ const policy: string = [
 ].join('; ')
 
 /** The HTML document. All its URLs are relative, so that it works under any mount path and behind any proxy. */
-export function documentReply({ version }: Assets, { title, gatewayUrl }: DocumentOptions): Reply {
+export function documentReply({ version }: Assets, { title, gatewayUrl, signIn }: DocumentOptions): Reply {
   const url = (path: string) => `assets/${version}/${path}`
   const body = `<!doctype html>
 <html lang="en">
@@ -33,6 +36,7 @@ export function documentReply({ version }: Assets, { title, gatewayUrl }: Docume
 <meta name="color-scheme" content="light dark">
 <meta name="application-name" content="${escaped(title)}">
 <meta name="gateway-url" content="${escaped(gatewayUrl)}">
+<meta name="sign-in" content="${typeof signIn === 'string' ? escaped(signIn) : ''}">
 <title>${escaped(title)}</title>
 <script src="${url('early.js')}"></script>
 <link rel="icon" type="image/svg+xml" href="${url('icon.svg')}">

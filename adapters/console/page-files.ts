@@ -1,9 +1,9 @@
 /** The files of the page in the package. A console that runs from the sources bundles them: see `imports` in package.json. */
 import { readdir, readFile } from 'node:fs/promises'
 
-/** The files by their path. They are in a folder beside the module of the package that contains this function. */
+/** The files by their path, in a folder of the package. */
 export async function pageFiles(): Promise<Map<string, Uint8Array>> {
-  const folder = new URL('./console/', import.meta.url)
+  const folder = new URL('dist/console/', import.meta.resolve('modelhatch/package.json'))
   const paths = await readdir(folder, { recursive: true })
   const files = paths.filter((path) => /\.\w+$/.test(path)).map((path) => path.replaceAll('\\', '/'))
   return new Map(

@@ -9,7 +9,9 @@ import type { Exchange, Gateway, Mountable, Reply } from '../../src/index.ts'
 import { lazily } from '../../src/records/lazily.ts'
 import { assetReply, type Assets } from './assets.ts'
 import { documentReply, type DocumentOptions } from './document.ts'
+import { noticeReply, redirectReply } from './notice.ts'
 import { setupReply } from './setup.ts'
+import { linkHint } from './sign-in.ts'
 
 /**
  * The paths of the console: the document at `/`, its files below `/assets`, what developers paste at `/setup`, the admin API
@@ -39,7 +41,7 @@ export class Site implements Mountable {
     if (path.startsWith('/api/')) return this.#api.handle(below(exchange, '/api'))
     try {
       const { authorize, hosts } = this.#options
-      if ((await identify(authorize, exchange)) === undefined) throw new GatewayError('unknown_url')
+      if ((await identify(authorize, exchange)) === undefined) return this.#signIn(exchange, path)
       requireHost(exchange, hosts)
       if (path.startsWith('/gateway/v1/')) {
         // A page of another site must not make calls with the session of a visitor.
@@ -47,11 +49,21 @@ export class Site implements Mountable {
         return await this.#gateway.handle(below(exchange, '/gateway'))
       }
       if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw new GatewayError('method_not_allowed')
+      if (path === '/sign-in') return redirectReply('./')
       if (path === '/setup') return setupReply(exchange)
       return await this.#file(exchange, path)
     } catch (thrown) {
       return refuse(thrown)
     }
+  }
+
+  /** The reply to a visitor without a session. */
+  #signIn(exchange: Exchange, path: string): Reply {
+    const { signIn } = this.#document
+    if (typeof signIn === 'object' && path === '/sign-in') return signIn.visit(exchange)
+    if (path !== '/' && path !== '' && !path.startsWith('?')) throw new GatewayError('unknown_url')
+    if (typeof signIn !== 'string') return noticeReply(404, 'You are not signed in', signIn ? linkHint : hostHint)
+    return redirectReply(signIn)
   }
 
   async #file(exchange: Exchange, path: string): Promise<Reply> {
@@ -63,6 +75,8 @@ export class Site implements Mountable {
     return reply
   }
 }
+
+const hostHint = 'Sign in to the application that this page belongs to, then open it again.'
 
 /** The same exchange with the target below one of the console's paths. */
 function below(exchange: Exchange, path: string): Exchange {
@@ -77,5 +91,5 @@ function below(exchange: Exchange, path: string): Exchange {
 function withSlash({ base = '', target }: Exchange): Reply {
   const last = base.slice(base.lastIndexOf('/') + 1)
   if (last === '') throw new GatewayError('unknown_url')
-  return { status: 302, headers: { location: `./${last}/${target}`, 'cache-control': 'no-store' }, body: '' }
+  return redirectReply(`./${last}/${target}`)
 }

@@ -10,6 +10,7 @@ import type { ListedModel, PriceTable, VendorModel } from '../../src/money/price
 import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
+import { regionFactor, withPublishedRates, withRules } from './rules.ts'
 
 export type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
 
@@ -125,18 +126,20 @@ class Table implements PriceTable {
     return this.#source
   }
 
-  find({ provider, model, at }: VendorModel): ListedModel | undefined {
+  find({ provider, model, at, origin }: VendorModel): ListedModel | undefined {
     if (model.length > longestName) return undefined
     const vendor = this.#vendorOf(provider)
     const data = findProvider({ providerId: vendor })
     // The package also finds providers by parts of a name.
     const name = `${vendor}/${model}`
     if (data?.id !== vendor) return this.#own.get(name)
-    let entry = this.#entries.get(name)
+    const region = regionFactor(vendor, model, origin)
+    const key = region === '1' ? name : `${name} ${region}`
+    let entry = this.#entries.get(key)
     if (entry?.of !== data) {
       if (this.#entries.size >= mostModels) this.#entries.clear()
-      entry = this.#read(data, model)
-      this.#entries.set(name, entry)
+      entry = this.#read(data, model, region)
+      this.#entries.set(key, entry)
     }
     return entry.at?.(at)
   }
@@ -147,32 +150,33 @@ class Table implements PriceTable {
     return this.#options.vendors?.[provider] ?? (Object.hasOwn(aliases, head) ? (aliases[head] as string) : head)
   }
 
-  #read(of: Provider, model: string): Entry {
+  #read(of: Provider, model: string, region: string): Entry {
     const info = modelIn(of, model)
     const own = this.#own.get(`${of.id}/${model}`)
-    const { prices: given, context_window: contextWindow } = info ?? {}
+    const { prices: given, context_window: contextWindow, id = model } = info ?? {}
+    const window = contextWindow !== undefined && { contextWindow }
     if (own !== undefined) {
-      const listed = contextWindow === undefined ? own : { ...own, contextWindow }
+      const listed = { ...own, ...window }
       return { of, at: () => listed }
     }
     if (given === undefined) return { of, at: undefined }
-    const convert = this.#convertFor({ vendor: of.id, model })
+    const convert = this.#convertFor({ vendor: of.id, model }, region)
     const possible = Array.isArray(given) ? given : [{ prices: given }]
     const listed = possible.map(({ prices: each }): ListedModel | undefined => {
-      const options = priceIn(each, convert)
-      if (options === undefined) return undefined
-      const price = new Price(completed(options, of.id), this.source)
-      return { price, ...(contextWindow !== undefined && { contextWindow }) }
+      const options = priceIn(withPublishedRates(of.id, id, each), convert)
+      return options && { price: new Price(withRules(options, of.id, id, convert), this.source), ...window }
     })
     if (listed.length === 1) return { of, at: () => listed[0] }
     return { of, at: (at) => listed[positionAt(possible, at)] }
   }
 
-  #convertFor(model: TableModel): Convert {
+  /** `region`: a factor on tokens, which are priced by the million; fees of calls are by the thousand. */
+  #convertFor(model: TableModel, region: string): Convert {
     const { margin = '1' } = this.#options
     const factor = typeof margin === 'function' ? margin(model) : margin
-    const factors = [parseFactor(this.#rate, 'rate'), parseFactor(factor, 'margin')]
-    return (value, per) => exact(value, per, factors)
+    const calls = [parseFactor(this.#rate, 'rate'), parseFactor(factor, 'margin')]
+    const tokens = region === '1' ? calls : [...calls, parseFactor(region, 'region')]
+    return (value, per) => exact(value, per, per === 1 ? tokens : calls)
   }
 }
 
@@ -184,18 +188,6 @@ function modelIn(provider: Provider, model: string): ModelInfo | undefined {
     // An entry that the package itself cannot price.
     return undefined
   }
-}
-
-/**
- * Groq charges at least ten seconds of audio; the package has that in its code instead of its data. Google has one price for
- * text and audio where the table has no other.
- */
-function completed(price: PriceOptions, vendor: string): PriceOptions {
-  if (vendor === 'groq' && price.hour !== undefined) return { ...price, minimumSeconds: 10 }
-  const { input, inputAudio, outputImage } = price
-  if (vendor !== 'google' || input === undefined || (inputAudio ?? outputImage) !== undefined) return price
-  const longPrompts = price.longPrompts?.map((each) => ({ ...each, ...(each.input && { inputAudio: each.input }) }))
-  return { ...price, inputAudio: input, ...(longPrompts && { longPrompts }) }
 }
 
 function ownPrice(name: string, price: PriceOptions): Price {

@@ -107,3 +107,15 @@ export class Batches<Item, Result> {
     }
   }
 }
+
+/** Items per statement: few enough for each to end well within its timeout. */
+const mostItems = 1_000
+
+/** Calls `act` with one part of the items after the other. Rejects with its first error, after all parts. */
+export async function inParts<T>(items: readonly T[], act: (part: readonly T[]) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = []
+  for (let from = 0; from < items.length; from += mostItems) {
+    await act(items.slice(from, from + mostItems)).catch((error: unknown) => failures.push(error))
+  }
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,7 +1,10 @@
 /** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
 export type { AdmissionEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
+export type { AuditEntry, AuditFilter, AuditStore } from '../../src/admin/audit/contract.ts'
+export { auditMatches, erasedEntry } from '../../src/admin/audit/filter.ts'
 export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'
 export type { AttemptRecord } from '../../src/money/attempt-log.ts'
+export { keySearched } from '../../src/callers/key-fields.ts'
 export { pageOfKeys } from '../../src/callers/search.ts'
 export type {
   Credit,
@@ -73,6 +76,8 @@ export type {
   UsageSummary,
 } from '../../src/observe/usage/contract.ts'
 export type { LargestRows, NamedRows, UsageMeasure } from '../../src/observe/usage/row-selection.ts'
+export { usageFields, usageFieldsWith, type UsageField } from '../../src/observe/usage/fields.ts'
+export { usageUnits, type UsageUnits } from '../../src/observe/usage/units.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'
 export { Sweep } from './sweep.ts'

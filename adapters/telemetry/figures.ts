@@ -49,6 +49,13 @@ export class Figures {
 
   receipt({ model, charge }: Receipt): void {
     if (charge === undefined) return
+    for (const part of charge.unrated ?? []) {
+      const labels = {
+        [attributes.requestModel]: this.labels.model(model, true),
+        [attributes.part]: part.split('.')[0],
+      }
+      this.record('unrated', 1, this.labels.of(labels))
+    }
     const millionths = Number(parseMoney(charge.cost))
     if (millionths === 0) return
     const labels = {

@@ -16,6 +16,7 @@ export const attributes = {
   state: 'modelhatch.state',
   store: 'modelhatch.store',
   queue: 'modelhatch.queue',
+  part: 'modelhatch.part',
   serverAddress: 'server.address',
   serverPort: 'server.port',
 } as const
@@ -41,6 +42,7 @@ export const spanAttributes = {
   request: 'modelhatch.request.id',
   outcome: 'modelhatch.outcome',
   attempts: 'modelhatch.attempts',
+  skipped: 'modelhatch.skipped',
   cost: 'modelhatch.cost',
   task: 'modelhatch.task.id',
   account: 'modelhatch.account',
@@ -95,6 +97,7 @@ export type Recorded =
   | 'serverFirstToken'
   | 'serverPerToken'
   | 'cost'
+  | 'unrated'
   | 'tasks'
   | 'breakerChanges'
   | 'storeFailures'
@@ -165,6 +168,13 @@ export const metricNames: Readonly<Record<Gauge | Recorded, MetricName>> = {
     description: 'What accounts were charged, in millionths of the currency.',
     labels: [requestModel, attributes.currency],
   },
+  unrated: {
+    name: 'modelhatch.usage.unrated',
+    kind: 'counter',
+    unit: '{call}',
+    description: 'Calls for which a vendor counted what the price has no rate of its own for.',
+    labels: [requestModel, attributes.part],
+  },
   openCalls: {
     name: 'modelhatch.calls.open',
     kind: 'gauge',
@@ -228,10 +238,14 @@ const operations: Readonly<Record<string, string>> = {
   'chat.completions': 'chat',
   messages: 'chat',
   responses: 'chat',
+  'content.generate': 'generate_content',
+  'content.stream': 'generate_content',
   completions: 'text_completion',
   embeddings: 'embeddings',
   'images.generations': 'image_generation',
   'images.edits': 'image_edit',
+  rerank: 'rerank',
+  'audio.speech': 'speech',
   'audio.transcriptions': 'transcription',
   'videos.create': 'video_generation',
   'videos.generations.create': 'video_generation',

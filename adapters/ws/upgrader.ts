@@ -118,7 +118,7 @@ function isResponses(target: string): boolean {
   return pathOf(target) === endpoint || pathOf(addressOf(target)?.target ?? '') === endpoint
 }
 
-/** Keys are unique among all accounts; an account without a key is told apart from them. */
+/** Keys are unique among all accounts, so a key needs no account beside it. */
 function nameOf({ key, account }: Caller): string {
   return key === undefined ? `account ${account}` : `key ${key}`
 }

@@ -6,6 +6,7 @@ import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
+import type { Refund, TopUp } from './questions.ts'
 import { requireValid, rules, requireMethod, requireId } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
 import { mapPage, allItems } from '../records/page.ts'
@@ -14,30 +15,6 @@ import { mapPage, allItems } from '../records/page.ts'
 export interface AccountQuestion extends PageRequest {
   /** Only accounts whose id begins with this text. */
   readonly prefix?: string
-}
-
-/** A payment to an account. */
-export interface TopUp {
-  /** The account that is credited. */
-  readonly account: string
-  /** A decimal string, such as `'50'`. */
-  readonly amount: string
-  /** Unique id of the order or payment event. A payment with the same reference is never counted twice. */
-  readonly reference: string
-  /** A remark, stored with the entry. */
-  readonly note?: string
-}
-
-/** A refund of a request. */
-export interface Refund {
-  /** The account that was charged. */
-  readonly account: string
-  /** The id of the request, as in `x-request-id` and in usage records. */
-  readonly request: string
-  /** A decimal string. Default: all that the request cost. */
-  readonly amount?: string
-  /** Why, stored with the entry. */
-  readonly reason: string
 }
 
 /** Selects the charges that `compact` replaces by their sum. */
@@ -77,10 +54,13 @@ export class AccountAdmin {
   readonly #usage: (id: string) => Promise<UsageRecord | undefined>
   readonly #comparison: Comparison
   readonly #now: () => number
+  readonly #note: AdminServices['note']
 
+  /** @internal */
   constructor(services: AdminServices) {
     const { ledger, guard, pageGuard, minimumTopUp, usage, now } = services
     this.#now = now
+    this.#note = services.note
     this.#comparison = new Comparison(services)
     const usageGuard = guard('the usage store')
     this.#usage = async (id) => {
@@ -100,7 +80,11 @@ export class AccountAdmin {
     readonly unlimited?: boolean
   }): Promise<AccountView> {
     requireValid(rules.account, account)
-    return view(await this.#ask((ledger) => ledger.open(account)))
+    const { id } = account
+    const before = await this.#ask((ledger) => ledger.account(id))
+    const opened = view(await this.#ask((ledger) => ledger.open(account)))
+    await this.#note({ action: 'accounts.open', account: id, before: before && view(before), after: opened })
+    return opened
   }
 
   /** The account with this id; undefined if there is none. */
@@ -135,14 +119,14 @@ export class AccountAdmin {
   async topUp(payment: TopUp): Promise<Credited> {
     const micros = amountOf(payment)
     if (micros < this.#minimum) throw invalid(`A top-up is at least ${formatMoney(this.#minimum)}.`, 'amount')
-    return this.#credit(payment, micros)
+    return this.#credit('accounts.topUp', payment, micros)
   }
 
   /** Adds to or subtracts from a balance, without a minimum: for corrections and refunds. */
   async adjust(payment: TopUp): Promise<Credited> {
     const micros = amountOf(payment)
     if (micros === 0n) throw invalid('An adjustment cannot be zero.', 'amount')
-    return this.#credit(payment, micros)
+    return this.#credit('accounts.adjust', payment, micros)
   }
 
   /**
@@ -161,7 +145,7 @@ export class AccountAdmin {
     }
     // Several ids may lead to one request, which is refunded once.
     const { id } = record
-    return this.#credit({ account, reference: `refund:${id}`, note: reason, refunds: id }, micros)
+    return this.#credit('accounts.refund', { account, reference: `refund:${id}`, note: reason, refunds: id }, micros)
   }
 
   /** A charge in the ledger: the usage of a request may be in the memory of another process. */
@@ -212,9 +196,10 @@ export class AccountAdmin {
   async compact({ account, all: ofAll, before }: Compaction): Promise<number> {
     requireValid(rules.compaction, { account, all: ofAll, before })
     if (before > this.#now() - 31 * 86_400_000) throw invalid('"before" must be at least 31 days ago.', 'before')
-    if (account !== undefined) return this.#compact(account, before)
     let replaced = 0
-    for await (const { id } of allItems((page) => this.list(page))) replaced += await this.#compact(id, before)
+    const ids = account === undefined ? allItems((page) => this.list(page)) : [{ id: account }]
+    for await (const { id } of ids) replaced += await this.#compact(id, before)
+    await this.#note({ action: 'accounts.compact', ...(account && { account }), after: { before, replaced } })
     return replaced
   }
 
@@ -236,6 +221,7 @@ export class AccountAdmin {
   }
 
   async #credit(
+    action: string,
     { account, reference, note, refunds }: Omit<TopUp, 'amount'> & { readonly refunds?: string },
     amount: bigint,
   ) {
@@ -247,6 +233,14 @@ export class AccountAdmin {
         param: 'reference',
         message: 'This reference was already used for a different payment.',
       })
+    }
+    if (outcome !== 'already') {
+      const payment = {
+        amount: formatMoney(amount),
+        balance: formatMoney(balance),
+        ...(note !== undefined && { note }),
+      }
+      await this.#note({ action, account, target: reference, after: payment })
     }
     return { balance: formatMoney(balance), repeated: outcome === 'already' }
   }

@@ -15,6 +15,7 @@ export class AlertAdmin {
   readonly #ledger: AdminServices['ledger']
   readonly #guard: Guard
 
+  /** @internal */
   constructor({ ledger, pageGuard }: AdminServices) {
     this.#ledger = ledger
     this.#guard = pageGuard('the ledger')

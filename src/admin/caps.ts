@@ -8,19 +8,8 @@ import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import { requireMethod, requireValid, rules } from './check.ts'
+import type { CapLimitsChange, CapOverrideRequest, CapSubject } from './questions.ts'
 import type { AdminServices } from './services.ts'
-
-/** Whose caps are meant: those that apply to calls with this account, key, group and user. */
-export interface CapSubject {
-  /** The account that pays. */
-  readonly account: string
-  /** Public id of a key of the account. Default: calls without a key. */
-  readonly key?: string
-  /** The group of the caller. Default: that of the key; without a key, caps of groups are left out. */
-  readonly group?: string
-  /** The user. Default: that of the key; without one, caps per user are left out. */
-  readonly user?: string
-}
 
 /** Amounts of a cap: money as a decimal string. */
 export interface CapAmountsView {
@@ -30,16 +19,6 @@ export interface CapAmountsView {
   readonly tokens?: number
   /** Calls that did not fail. */
   readonly calls?: number
-}
-
-/** New limits of a cap. Null removes a limit; a measure that is absent keeps its own. */
-export interface CapLimitsChange {
-  /** A decimal string in `billing.currency`. */
-  readonly money?: string | null
-  /** Prompts and answers together. */
-  readonly tokens?: number | null
-  /** Calls that did not fail. */
-  readonly calls?: number | null
 }
 
 /** A cap of a caller, and what is used of it in the current period. */
@@ -65,16 +44,6 @@ export interface CapView {
   })[]
 }
 
-/** A change of the limits of one cap of one subject. */
-export interface CapOverrideRequest extends CapSubject {
-  /** The name of the cap. */
-  readonly cap: string
-  /** The new limits, of measures that the cap has. */
-  readonly limits: CapLimitsChange
-  /** Milliseconds since the epoch: the limits apply until then. Default: until they are changed. */
-  readonly until?: number
-}
-
 /** Caps of keys, accounts, groups and users. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class CapAdmin {
   readonly #ledger: AdminServices['ledger']
@@ -84,8 +53,11 @@ export class CapAdmin {
   readonly #keyGuard: Guard
   readonly #groups: readonly string[]
   readonly #now: () => number
+  readonly #note: AdminServices['note']
 
-  constructor({ ledger, keys, caps, guard, groups, now }: AdminServices) {
+  /** @internal */
+  constructor({ ledger, keys, caps, guard, groups, now, note }: AdminServices) {
+    this.#note = note
     this.#ledger = ledger
     this.#keys = keys
     this.#caps = caps
@@ -116,17 +88,32 @@ export class CapAdmin {
       throw invalid(`The cap "${cap.cap.name}" does not count ${measure}: add it to the cap.`, `limits.${measure}`)
     }
     const override = { name, limits: micros(limits), ...(until !== undefined && { until }) }
-    await this.#ask((caps) => caps.override(override))
-    return (await this.#view([cap]))[0] as CapView
+    return this.#changed('caps.override', request.account, cap, (caps) => caps.override(override))
   }
 
   /** Removes the overrides of a cap, so that its own limits apply again. Throws a 404 if the subject has no such cap. */
   async clear(request: CapSubject & Pick<CapOverrideRequest, 'cap'>): Promise<CapView> {
     requireValid(rules.capClearing, request)
     const cap = await this.#one(request)
-    await this.#ask((caps) => caps.override({ name: cap.name, limits: {} }))
-    await this.#ask((caps) => caps.override({ name: cap.name, limits: {}, until: Number.MAX_SAFE_INTEGER }))
-    return (await this.#view([cap]))[0] as CapView
+    return this.#changed('caps.clear', request.account, cap, async (caps) => {
+      await caps.override({ name: cap.name, limits: {} })
+      await caps.override({ name: cap.name, limits: {}, until: Number.MAX_SAFE_INTEGER })
+    })
+  }
+
+  async #changed(
+    action: string,
+    account: string,
+    cap: CallerCap,
+    change: (caps: LedgerCaps) => Promise<void> | void,
+  ): Promise<CapView> {
+    const read = async () => (await this.#view([cap]))[0] as CapView
+    const before = await read()
+    await this.#ask(change)
+    const after = await read()
+    const limitsOf = ({ limits, overrides }: CapView) => ({ limits, overrides })
+    await this.#note({ action, account, target: cap.name, before: limitsOf(before), after: limitsOf(after) })
+    return after
   }
 
   async #one(request: CapSubject & Pick<CapOverrideRequest, 'cap'>): Promise<CallerCap> {

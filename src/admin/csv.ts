@@ -1,5 +1,9 @@
+import { keyFields, keyFieldsWith } from '../callers/key-fields.ts'
+import { usageFields, usageFieldsWith } from '../observe/usage/fields.ts'
+import { usageUnits } from '../observe/usage/units.ts'
 import type { AttemptRecord } from '../money/attempt-log.ts'
 import type { Page, PageRequest } from '../records/page.ts'
+import type { AuditAdmin, AuditQuestion, AuditView } from './audit/audit-admin.ts'
 import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
 import type { KeyAdmin, KeySearch, KeyView } from './keys.ts'
@@ -25,8 +29,11 @@ export class CsvAdmin {
   readonly #accounts: AccountAdmin
   readonly #keys: KeyAdmin
   readonly #usage: UsageAdmin
+  readonly #auditLog: AuditAdmin
 
-  constructor(accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
+  /** @internal */
+  constructor(accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin, auditLog: AuditAdmin) {
+    this.#auditLog = auditLog
     this.#accounts = accounts
     this.#keys = keys
     this.#usage = usage
@@ -45,6 +52,11 @@ export class CsvAdmin {
   /** The keys of all accounts that a question selects, newest first. */
   keys(question: Whole<KeySearch> = {}): AsyncGenerator<string, void> {
     return csvOf(keyColumns, (page) => this.#keys.search({ ...question, ...page }))
+  }
+
+  /** The changes that a question selects, newest first. */
+  auditLog(question: Whole<AuditQuestion> = {}): AsyncGenerator<string, void> {
+    return csvOf(auditColumns, (page) => this.#auditLog.list({ ...question, ...page }))
   }
 
   /** The requests that a question selects, newest first. `without`: columns to leave out. Default: none. */
@@ -130,6 +142,18 @@ function time<Name extends string>(name: Name): Column<{ readonly [N in Name]?: 
   ]
 }
 
+const auditColumns: readonly Column<AuditView>[] = [
+  'number',
+  time('at'),
+  'actor',
+  'address',
+  'action',
+  'account',
+  'target',
+  ['before', ({ before }) => JSON.stringify(before)],
+  ['after', ({ after }) => JSON.stringify(after)],
+]
+
 const accountColumns: readonly Column<AccountView>[] = [
   'id',
   'name',
@@ -155,48 +179,22 @@ const keyColumns: readonly Column<KeyView>[] = [
   'prefix',
   'account',
   'group',
-  'name',
-  'user',
-  'tags',
-  'models',
-  'addresses',
+  ...keyFieldsWith('exported').map((name) =>
+    keyFields[name].exported === 'time' ? (time(name) as Column<KeyView>) : name,
+  ),
   'continues',
   time('createdAt'),
-  time('expiresAt'),
   time('revokedAt'),
   'source',
 ]
 
-const usageColumns: readonly Column<UsageView>[] = [
-  'id',
-  time('startedAt'),
-  'account',
-  'group',
-  'key',
-  'user',
-  'session',
-  'tags',
-  'endpoint',
-  'model',
-  'provider',
-  'providerModel',
-  'outcome',
-  'code',
-  'attempts',
-  ['attemptLog', ({ attemptLog = [] }) => attemptLog.map(attemptText).join('; ')],
-  'stream',
-  'promptTokens',
-  'cachedTokens',
-  'completionTokens',
-  'reasoningTokens',
-  'images',
-  'seconds',
-  money('cost'),
-  money('overage'),
-  'basis',
-  'firstByteMs',
-  'totalMs',
-]
+const usageColumns: readonly Column<UsageView>[] = usageFieldsWith(({ exported }) => exported).map((name) => {
+  const { exported } = usageFields[name]
+  if (exported === 'time') return time(name as 'startedAt')
+  if (exported === 'money') return money(name as 'cost')
+  if (exported === 'attempts') return ['attemptLog', ({ attemptLog = [] }) => attemptLog.map(attemptText).join('; ')]
+  return name
+})
 
 /** An attempt in a few words, such as `openai gpt-5 failed 503 service_unavailable 12-2012.5 ms`. */
 function attemptText({ provider, providerModel, outcome, status, code, startMs, ms }: AttemptRecord): string {
@@ -226,14 +224,4 @@ function rowsOf({ account, model, lines, rest }: InvoiceItem) {
   return [...lines, ...(rest === '0' ? [] : [remainder])].map((line) => ({ account, model, ...line }))
 }
 
-const sumColumns: readonly Column<StatisticsRow>[] = [
-  'requests',
-  'incomplete',
-  'promptTokens',
-  'cachedTokens',
-  'completionTokens',
-  'reasoningTokens',
-  'images',
-  'seconds',
-  money('cost'),
-]
+const sumColumns: readonly Column<StatisticsRow>[] = ['requests', 'incomplete', ...usageUnits, money('cost')]

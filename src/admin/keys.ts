@@ -1,9 +1,8 @@
 import type { KeyQuestion, KeyRecord, KeyStore } from '../callers/contract.ts'
 import type { Page } from '../money/ledger/contract.ts'
-import type { Cap } from '../records/cap.ts'
 import { mintKey } from '../callers/key.ts'
+import { chosenOf, keyFieldsWith, keyNames, type KeyProperties } from '../callers/key-fields.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { Rate } from '../records/rate.ts'
 import type { Guard } from '../records/guard.ts'
 import { requireMethod, requireId, requireValid, rules } from './check.ts'
 import { mapPage } from '../records/page.ts'
@@ -13,34 +12,15 @@ import type { AdminServices } from './services.ts'
 export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 
 /** Properties of a new key. */
-export interface KeyRequest {
+export interface KeyRequest extends KeyProperties {
   /** The account that pays for requests with the key. */
   readonly account: string
   /** Opens the account if the ledger has none of this id. Default false: 404. Without billing, accounts need not be opened. */
   readonly open?: boolean
   /** One of the gateway's groups. */
   readonly group: string
-  /** A label chosen by the owner. */
-  readonly name?: string
-  /** The person who uses the key. Default: requests name their user. */
-  readonly user?: string
-  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
-  readonly tags?: readonly string[]
-  /** Milliseconds since the epoch. Default: never. */
-  readonly expiresAt?: number
   /** Milliseconds until the key expires. Not with `expiresAt`. */
   readonly lifeMs?: number
-  /** Limits of this key, in addition to those of its group. */
-  readonly rate?: Rate
-  /** Limits of what the key uses in a period, in addition to those of its group. Requires a ledger with caps. */
-  readonly caps?: readonly Cap[]
-  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
-  readonly models?: readonly string[]
-  /**
-   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
-   * rejected. Default: all addresses.
-   */
-  readonly addresses?: readonly string[]
 }
 
 /** Selects keys of all accounts. An absent field matches every key. */
@@ -62,39 +42,13 @@ export interface RotationOptions {
   readonly overlapMs?: number
 }
 
-/** A change of a key. Null removes the field. */
-export interface KeyChange {
+/** A change of a key. Null removes a field. Changed caps count on what was used, if their name and period stay the same. */
+export type KeyChange = {
+  readonly [Name in keyof KeyProperties]?: Exclude<KeyProperties[Name], undefined> | null
+} & {
   /** The new group, one of those of the gateway. */
   readonly group?: string
-  /** The new label. */
-  readonly name?: string | null
-  /** The new user. */
-  readonly user?: string | null
-  /** The new tags. They apply to later requests. */
-  readonly tags?: readonly string[] | null
-  /** The new time of expiry, in milliseconds since the epoch. */
-  readonly expiresAt?: number | null
-  /** The new limits of the key. */
-  readonly rate?: Rate | null
-  /** The new caps of the key. What was used counts on for a cap whose name and period stay the same. */
-  readonly caps?: readonly Cap[] | null
-  /** The models that the key may use from now on. */
-  readonly models?: readonly string[] | null
-  /** The addresses from which the key may be used from now on. */
-  readonly addresses?: readonly string[] | null
 }
-
-const changeable = [
-  'group',
-  'name',
-  'user',
-  'tags',
-  'expiresAt',
-  'rate',
-  'caps',
-  'models',
-  'addresses',
-] as const satisfies readonly (keyof KeyChange)[]
 
 /** Creates, lists, changes and revokes keys. A key is shown once and afterwards identified by its first characters. */
 export class KeyAdmin {
@@ -104,12 +58,15 @@ export class KeyAdmin {
   readonly #groups: readonly string[]
   readonly #now: () => number
   readonly #forget: (hash: string) => void
+  readonly #note: AdminServices['note']
 
   readonly #caps: AdminServices['caps']
   readonly #ledger: AdminServices['ledger']
   readonly #ledgerGuard: Guard
 
-  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger }: AdminServices) {
+  /** @internal */
+  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger, note }: AdminServices) {
+    this.#note = note
     this.#caps = caps
     this.#ledger = ledger
     this.#ledgerGuard = guard('the ledger')
@@ -141,6 +98,8 @@ export class KeyAdmin {
     const store = requireMethod(this.#store, 'insert', 'keys')
     await this.#requireAccount(rest.account, open)
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
+    const { id: target, account } = record
+    await this.#note({ action: 'keys.create', account, target, after: view(record) })
     return { key, record: view(record) }
   }
 
@@ -184,16 +143,12 @@ export class KeyAdmin {
     if (revokedAt !== undefined || expiresAt <= now) {
       throw new GatewayError('conflict', { param: 'id', message: 'The key is revoked or expired. Create a new one.' })
     }
-    const { group, name, user, tags, rate, caps, models, addresses } = old
-    const kept = { account, group, name, user, tags, rate, caps, models, addresses, expiresAt: old.expiresAt }
-    const minted = mintKey(
-      Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) as never,
-      now,
-    )
+    const minted = mintKey({ account, group: old.group, ...chosenOf(old) }, now)
     const record = { ...minted.record, continues }
     const store = requireMethod(this.#store, 'insert', 'keys')
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
-    const replaced = await this.#change(account, id, (current) => ({
+    await this.#note({ action: 'keys.create', account, target: record.id, after: view(record) })
+    const replaced = await this.#change('keys.rotate', account, id, (current) => ({
       ...current,
       expiresAt: Math.min(current.expiresAt ?? Infinity, now + overlapMs),
     }))
@@ -204,10 +159,10 @@ export class KeyAdmin {
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.keyChange, change)
     this.#checkGroup(change.group)
-    return this.#change(account, id, (record) => {
+    return this.#change('keys.update', account, id, (record) => {
       this.#caps.requireUsable(change.caps === undefined ? record.caps : change.caps, change.group ?? record.group)
       const changed: Record<string, unknown> = { ...record }
-      for (const name of changeable) {
+      for (const name of ['group', ...keyNames] as const) {
         if (change[name] === null) delete changed[name]
         else if (change[name] !== undefined) changed[name] = change[name]
       }
@@ -221,7 +176,7 @@ export class KeyAdmin {
    */
   async revoke(account: string, id: string): Promise<KeyView> {
     const now = this.#now()
-    return this.#change(account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
+    return this.#change('keys.revoke', account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
   }
 
   /**
@@ -234,15 +189,20 @@ export class KeyAdmin {
     const stored = records.filter(({ source }) => source !== 'options')
     const now = this.#now()
     for (const { id } of stored) {
-      await this.#change(account, id, (record) => {
-        const { name: _, user: __, tags: ___, addresses: ____, ...rest } = record
-        return { ...rest, revokedAt: record.revokedAt ?? now }
+      await this.#change('keys.erase', account, id, (record) => {
+        const rest = Object.entries(record).filter(([name]) => !personal.has(name))
+        return { ...(Object.fromEntries(rest) as unknown as KeyRecord), revokedAt: record.revokedAt ?? now }
       })
     }
     return { revoked: stored.length, left: records.length - stored.length }
   }
 
-  async #change(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyView> {
+  async #change(
+    action: string,
+    account: string,
+    id: string,
+    change: (record: KeyRecord) => KeyRecord,
+  ): Promise<KeyView> {
     const store = requireMethod(this.#store, 'update', 'keys')
     for (let tries = 0; tries < 5; tries++) {
       const record = (await this.#records(account)).find((each) => each.id === id)
@@ -251,6 +211,9 @@ export class KeyAdmin {
       const next = { ...change(record), version: record.version + 1 }
       if (await this.#guard.call(() => store.update(next))) {
         this.#forget(next.hash)
+        // What is erased is not written down again.
+        const before = action === 'keys.erase' ? undefined : view(record)
+        await this.#note({ action, account, target: id, before, after: view(next) })
         return view(next)
       }
     }
@@ -286,6 +249,8 @@ function requireStored({ source }: KeyRecord): void {
   const message = 'This key is part of the options of the gateway. Change or remove it there ("keys" of createGateway).'
   throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
 }
+
+const personal: ReadonlySet<string> = new Set(keyFieldsWith('personal'))
 
 function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {
   return record

@@ -59,6 +59,8 @@ export class PersonalData {
   readonly #ledger: Ledger | undefined
   readonly #usage: UsageStore | undefined
   readonly #guard: (name: string) => Guard
+  readonly #auditLog: AdminServices['auditLog']
+  readonly #note: AdminServices['note']
   readonly #eraseStored: (account: string) => Promise<Remainder[]>
 
   constructor(services: AdminServices, accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
@@ -68,6 +70,8 @@ export class PersonalData {
     this.#ledger = services.ledger
     this.#usage = services.usage
     this.#guard = services.pageGuard
+    this.#auditLog = services.auditLog
+    this.#note = services.note
     this.#eraseStored = (account) => eraseStored(services, account)
   }
 
@@ -94,6 +98,9 @@ export class PersonalData {
     if (inOptions > 0) left.push({ kind: 'keys' })
     const usageAs = `anonymous_${randomBytes(12).toString('base64url')}`
     if (usage !== undefined) await this.#anonymise(usage, { account, as: usageAs })
+    const { store, guard: auditGuard } = this.#auditLog
+    while (await auditGuard.call(() => store.erase(account, usageAs))) await new Promise(setImmediate)
+    await this.#note({ action: 'accounts.erase', account: usageAs })
     const ledger = this.#ledger
     if (ledger === undefined) return { keys, left, ...(usage && { usageAs }) }
     const guard = this.#guard('the ledger')
@@ -106,6 +113,7 @@ export class PersonalData {
     requireId(account, 'account')
     requireValid(rules.text, user, 'user')
     await this.#keys.eraseAll(account, user)
+    await this.#note({ action: 'users.erase', account })
     if (this.#usage === undefined) return
     await this.#anonymise(requireMethod(this.#usage, 'anonymise', 'anonymous records'), { account, user, as: account })
   }

@@ -3,6 +3,7 @@ import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import type { UsageFilter, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 import type { LargestRows, SeriesDimension, UsageMeasure } from '../observe/usage/row-selection.ts'
+import { usageUnits, type UsageUnits } from '../observe/usage/units.ts'
 import type { UsageScope } from './usage-scope.ts'
 
 /** Selects usage, and how to divide it into periods and series. */
@@ -28,25 +29,13 @@ export type UsageSeriesQuestion = UsageScope &
 export type SeriesPeriod = 'minute' | 'quarter' | 'hour' | 'day'
 
 /** The sums of one period. */
-export interface UsagePoint {
+export interface UsagePoint extends UsageUnits {
   /** The start of the period. Milliseconds since the epoch. */
   readonly at: number
   /** Number of requests. */
   readonly requests: number
   /** Requests that failed or were cancelled. */
   readonly incomplete: number
-  /** Sum of the prompt tokens. */
-  readonly promptTokens: number
-  /** Sum of the prompt tokens read from a cache. */
-  readonly cachedTokens: number
-  /** Sum of the completion tokens. */
-  readonly completionTokens: number
-  /** Sum of the reasoning tokens. */
-  readonly reasoningTokens: number
-  /** Number of images. */
-  readonly images: number
-  /** Seconds of video or audio. */
-  readonly seconds: number
   /** Sum of the amounts charged, as a decimal string. */
   readonly cost: string
 }
@@ -64,22 +53,14 @@ export interface UsageSeries {
   }[]
 }
 
-type Sums = Pick<UsageSummary, (typeof counts)[number] | 'cost'>
+type Count = keyof UsageUnits | 'requests' | 'incomplete'
+type Sums = Pick<UsageSummary, Count | 'cost'>
 
 /** Sums that match a question, of which days may be in a time zone. */
 export type Summing = (question: UsageQuestion & { readonly timeZone?: string }) => Promise<UsageSummary[]>
 
 const lengths = { minute: 60_000, quarter: 900_000, hour: 3_600_000 }
-const counts = [
-  'requests',
-  'incomplete',
-  'promptTokens',
-  'cachedTokens',
-  'completionTokens',
-  'reasoningTokens',
-  'images',
-  'seconds',
-] as const
+const counts: readonly Count[] = ['requests', 'incomplete', ...usageUnits]
 
 /** The most periods of one question. */
 const mostPeriods = 400

@@ -1,3 +1,5 @@
+import type { AuditLog } from './audit/audit-log.ts'
+import type { Note } from './audit/change.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import type { PriceTable } from '../money/prices/price-table.ts'
@@ -10,6 +12,9 @@ import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 
 export interface AdminServices {
+  readonly auditLog: AuditLog
+  /** Writes a change into it. */
+  readonly note: Note
   readonly keys: KeyStore
   readonly ledger: Ledger | undefined
   readonly usage: UsageStore | undefined

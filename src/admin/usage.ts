@@ -73,6 +73,7 @@ export class UsageAdmin {
   readonly #guard: Guard
   readonly #now: () => number
 
+  /** @internal */
   constructor({ usage, pageGuard, now }: AdminServices) {
     this.#now = now
     this.#store = usage

@@ -70,8 +70,11 @@ const readForPage = 1_000
 /** Video tasks. Methods throw a 404 if the task store cannot list them, and a 503 if it fails. */
 export class VideoAdmin {
   readonly #videos: AdminServices['videos']
+  readonly #note: AdminServices['note']
 
-  constructor({ videos }: AdminServices) {
+  /** @internal */
+  constructor({ videos, note }: AdminServices) {
+    this.#note = note
     this.#videos = videos
   }
 
@@ -127,7 +130,10 @@ export class VideoAdmin {
   /** Cancels the task if it has not ended, and deletes it. Throws a 404 if the account has no such task. */
   async remove(account: string, id: string): Promise<VideoView> {
     requireTask(account, id)
-    return viewOf(await this.#videos.remove(account, id))
+    const removed = viewOf(await this.#videos.remove(account, id))
+    const { state, model, createdAt } = removed
+    await this.#note({ action: 'videos.remove', account, target: id, before: { state, model, createdAt } })
+    return removed
   }
 
   async #find(account: string, id: string): Promise<StoredTask> {

@@ -71,9 +71,10 @@ export class CountLimit {
     const waitMs = reached.waitMs(bucket)
     if (waitMs > 0) throw tooManyRequests(rate, waitMs)
     const claim = { id, rates: [rule], places: [], leaseMs: 1 }
+    const askedAt = reached.asks()
     const { limits, local = false } = await counters.admit(claim, undefined)
     if (limits === undefined) return {}
-    if (!local) reached.learn(rates, limits)
+    if (!local) reached.learn(rates, limits, askedAt)
     if (!limits.admitted) throw refusalOf(claim, rates, limits)
     return limitHeaders(rates, limits)
   }

@@ -59,6 +59,7 @@ class ShownCharge implements Charge {
   readonly currency: string
   readonly basis: ChargeBasis
   declare readonly prices?: PriceSource
+  declare readonly unrated?: readonly string[]
   readonly #charged: Charged
   #details: Details | undefined
 
@@ -70,6 +71,8 @@ class ShownCharge implements Charge {
     this.#charged = charged
     const prices = charged.by?.price.source
     if (prices !== undefined) this.prices = prices
+    const unrated = unratedOf(charged)
+    if (unrated.length > 0) this.unrated = unrated
   }
 
   get lines(): Details['lines'] {
@@ -81,10 +84,18 @@ class ShownCharge implements Charge {
   }
 
   toJSON(): Charge {
-    const { cost, overage, currency, basis, lines, rounding, prices } = this
-    return { cost, overage, currency, basis, lines, rounding, ...(prices && { prices }) }
+    const { cost, overage, currency, basis, lines, rounding, prices, unrated } = this
+    const rest = { ...(prices && { prices }), ...(unrated && { unrated }) }
+    return { cost, overage, currency, basis, lines, rounding, ...rest }
   }
 }
+
+/** What was used without a rate of its own; see `Price.unrated`. */
+function unratedOf({ by }: Charged): readonly string[] {
+  return by === undefined || by.multiplier === 0n ? none : by.price.unrated(by.consumed)
+}
+
+const none: readonly never[] = []
 
 /** The lines of a charge for its usage record. */
 export function linesOf(charged: Charged): readonly UsageLine[] {

@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/contract.ts'
 import type { Hold } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
-import type { Units } from '../money/receipt.ts'
+import type { Units } from '../wire/units.ts'
 import type { LimitClaim, PlaceRule, RateRule } from '../money/limits/contract.ts'
 import type { Measured } from '../money/limits/headers.ts'
 import type { LimitOptions } from '../money/limits/options.ts'

@@ -31,6 +31,7 @@ export class Entry {
   /** Scopes of which the request has taken a place in this process. */
   readonly #entered: string[] = []
   #counted = false
+  #askedAt = 0
   #over = false
 
   /** Throws a 429 if this process knows that a limit is reached. */
@@ -81,7 +82,7 @@ export class Entry {
       caps.length > 0
         ? admission.caps.hold(caps, request, multiplier)
         : { hold: ledger && read && holdOf(request, multiplier, billing), cap: capOf(request, billing) }
-    const requestedUnits = endpoint.once === true ? estimate.units : undefined
+    const requestedUnits = endpoint.once === true || endpoint.makes === 'speech' ? estimate.units : undefined
     const { claim, rates } = claimOf(request, limitOptions)
     const bounds = boundsOf(estimate, model)
     const { promptTokens, hasFiles } = estimate
@@ -124,6 +125,7 @@ export class Entry {
 
   #ask(ticket: Ticket): Ticket | Promise<Ticket> {
     const { claim, hold } = ticket.demand
+    this.#askedAt = this.#admission.reached.asks()
     const answer = this.#admission.counters.admit(claim, hold)
     return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
   }
@@ -152,7 +154,7 @@ export class Entry {
     ticket.local = local
     if (limits !== undefined && claim !== undefined) {
       // Counts of this process say nothing about the state of the limit store.
-      if (!local) this.#admission.reached.learn(rates, limits)
+      if (!local) this.#admission.reached.learn(rates, limits, this.#askedAt)
       if (!limits.admitted) {
         this.#counted = true
         throw refusalOf(claim, rates, limits)
@@ -179,7 +181,9 @@ export class Entry {
     const { counters, reached } = this.#admission
     const demand = requestClaim(this.id, this.#scopes)
     if (demand === undefined) return
-    const learn = ({ limits, local }: CountersVerdict) => limits && !local && reached.learn(demand.rates, limits)
+    const askedAt = reached.asks()
+    const learn = ({ limits, local }: CountersVerdict) =>
+      limits && !local && reached.learn(demand.rates, limits, askedAt)
     try {
       const answer = counters.admit(demand.claim, undefined)
       if (answer instanceof Promise) answer.then(learn, () => undefined)

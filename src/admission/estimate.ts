@@ -1,6 +1,6 @@
 import type { CostBounds } from '../money/options.ts'
 import type { Product } from '../money/prices/price.ts'
-import type { Units } from '../money/receipt.ts'
+import type { Units } from '../wire/units.ts'
 import { bytesPerToken } from '../wire/counts.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn, lengthIn } from './output-length.ts'
@@ -46,6 +46,8 @@ export interface Sizing {
   readonly makes?: Product | undefined
   /** The fields that bound the tokens of an answer, the one first that is set where none is. Absent: it is no free text. */
   readonly lengthFields?: readonly [string, ...string[]]
+  /** The most output tokens to expect, where they follow from the request. Default: what `lengthFields` say. */
+  readonly outputTokens?: (order: SizedRequest) => number
   /** Answers asked for, to all prompts together. Default: what `n` says. */
   readonly choices?: (order: SizedRequest, model: Model) => number
   /** What so many answers hold at most beside text, as prices count it. Default: nothing. */
@@ -73,7 +75,7 @@ export function estimateOf(endpoint: Sizing, order: SizedRequest, model: Model, 
     bytes,
     added,
     mostPromptTokens: Math.min(bytes + added, contextWindow),
-    outputTokens: stated ? longest : undefined,
+    outputTokens: endpoint.outputTokens?.(order) ?? (stated ? longest : undefined),
     leastOutputTokens: longest ?? 0,
     choices,
     writes: lengthFields !== undefined,

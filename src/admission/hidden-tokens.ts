@@ -17,13 +17,21 @@ const fields = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 
 
 /** Whether the response to a request may have tokens that the client does not see. */
 export function hidesTokens({ deployments }: Pick<Model, 'deployments'>, field: Field): boolean {
-  const asks = fields.some((name) => isOn(field(name)))
-  return deployments.some((each) => reasonsUnseen(each) || (asks && !showsReasoning(each)))
+  if (deployments.some(reasonsUnseen)) return true
+  return !deployments.every(showsReasoning) && fields.some((name) => isOn(field(name)))
 }
 
-function reasonsUnseen({ provider: { origin = '' }, model }: Deployment): boolean {
-  if (plain.test(model)) return false
-  return reasoning.test(model) || (secretive.test(origin) && !known.test(model))
+const unseen = new WeakMap<Deployment, boolean>()
+
+function reasonsUnseen(deployment: Deployment): boolean {
+  let reasons = unseen.get(deployment)
+  if (reasons === undefined) {
+    const { provider, model } = deployment
+    const isSecret = secretive.test(provider.origin ?? '') && !known.test(model)
+    reasons = !plain.test(model) && (reasoning.test(model) || isSecret)
+    unseen.set(deployment, reasons)
+  }
+  return reasons
 }
 
 /** Vendors that take the reasoning back in the next turn have shown it. */
@@ -45,7 +53,7 @@ const usual = 100
 const least = 20
 const most = 1_000
 
-/** How fast deployments write, from the responses that were read to their end. */
+/** How fast deployments write that may hide tokens, from the responses that were read to their end. */
 export class Speeds {
   readonly #perSecond = new LRUCache<string, number>({ max: 1_000 })
 

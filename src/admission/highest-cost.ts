@@ -1,10 +1,10 @@
 /** The most that a request can cost. */
 import type { BillingOptions } from '../money/options.ts'
-import type { Price, Product } from '../money/prices/price.ts'
+import type { Price } from '../money/prices/price.ts'
+import { countedNames, countedUnits, type Units } from '../wire/units.ts'
 import { tierName } from '../money/prices/service-tier.ts'
 import { GatewayError } from '../errors.ts'
-import { uncharged } from '../models/price-coverage.ts'
-import type { Model } from '../models/contract.ts'
+import type { Deployment, Model } from '../models/contract.ts'
 import type { EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
 import { requireRates, type PossiblePrice } from './required-rates.ts'
@@ -23,18 +23,17 @@ const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls:
  */
 export function highestCost(request: EstimatedRequest, multiplier: bigint, options: Partial<BillingOptions>): bigint {
   const { model, estimate, makes } = request
-  const { seconds = usual.seconds } = options.defaults ?? {}
   const outputTokens = estimate.outputTokens ?? mostUnstated(request, options)
   let amount = 0n
-  for (const { price, names, set } of pricesOf(model, options)) {
+  for (const possible of pricesOf(model, options)) {
+    const { price, set } = possible
     if (price === undefined || price.isZero || multiplier === 0n) continue
-    if (makes !== undefined) requireChargedCall(model, price, makes)
-    requireRates(request, { price, names, set })
+    if (makes !== undefined) requireRates(request, possible, price, makes)
     const most = price.bound(
       {
         promptTokens: estimate.mostPromptTokens,
         outputTokens,
-        units: { seconds, ...estimate.units },
+        units: { ...assumedUnits(options.defaults), ...estimate.units },
         serviceTier: requestedTier(request, price, set),
         toolCalls: mostToolCalls(request, price, set, options),
       },
@@ -45,22 +44,27 @@ export function highestCost(request: EstimatedRequest, multiplier: bigint, optio
   return amount
 }
 
+type Defaults = NonNullable<BillingOptions['defaults']>
+
+const assumed = new WeakMap<Defaults, Units>()
+const noDefaults: Defaults = {}
+
+/** The units of a request that states none. */
+function assumedUnits(defaults: Defaults = noDefaults): Units {
+  const known = assumed.get(defaults)
+  if (known !== undefined) return known
+  const counted = countedNames.map((name) => [name, defaults[name] ?? countedUnits[name].assumed])
+  const made: Units = { seconds: defaults.seconds ?? usual.seconds, ...Object.fromEntries(counted) }
+  assumed.set(defaults, made)
+  return made
+}
+
 /** Tokens assumed for one choice of unstated length. */
 export function unstatedLength(
   { maxOutputTokens = Infinity }: Model,
   options: { readonly outputTokens?: number } = {},
 ): number {
   return Math.min(options.outputTokens ?? usual.outputTokens, maxOutputTokens)
-}
-
-/**
- * Throws a 503 if the price would not charge for this product. Checked per request, because for a provider of several
- * products the options do not say what a model makes.
- */
-export function requireChargedCall({ id }: Model, price: Price, makes: Product): void {
-  const fault = uncharged(price, makes)
-  if (fault === undefined) return
-  throw new GatewayError('service_unavailable', { cause: new TypeError(`the price of the model "${id}" ${fault}.`) })
 }
 
 /** Tokens to hold if the request states no length. */
@@ -71,29 +75,38 @@ function mostUnstated({ model, estimate, makes }: EstimatedRequest, options: Par
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
 }
 
+const prices = new WeakMap<Model, readonly PossiblePrice[]>()
+
 /** The prices that may apply: the model's, otherwise those of its deployments. */
-export function pricesOf(
-  { id, price, set, deployments }: Model,
-  { unpriced }: Partial<BillingOptions>,
-): PossiblePrice[] {
-  if (price !== undefined) {
-    const names = deployments.map(({ model }) => model)
-    return [{ price, names, set: deployments.length === 1 ? { ...deployments[0]?.set, ...set } : set }]
-  }
-  const prices = deployments.map((each) => ({ price: each.price, names: [each.model], set: { ...each.set, ...set } }))
-  if (unpriced === 'free' || prices.every((each) => each.price !== undefined)) return prices
-  throw new GatewayError('service_unavailable', { cause: new TypeError(`the model "${id}" has no price`) })
+export function pricesOf(model: Model, { unpriced }: Partial<BillingOptions>): readonly PossiblePrice[] {
+  let possible = prices.get(model)
+  if (possible === undefined) prices.set(model, (possible = possiblePrices(model)))
+  if (unpriced === 'free' || possible.every(({ price }) => price !== undefined)) return possible
+  throw new GatewayError('service_unavailable', { cause: new TypeError(`the model "${model.id}" has no price`) })
 }
 
-/** The only special tier that the vendor may apply; undefined if it may apply any. */
+function possiblePrices({ price, set, deployments }: Model): readonly PossiblePrice[] {
+  const setFor = (each: Deployment) => (each.set === undefined ? set : { ...each.set, ...set })
+  if (price === undefined) {
+    return deployments.map((each) => ({ price: each.price, names: [each.model], set: setFor(each) }))
+  }
+  const [first] = deployments
+  const names = deployments.map(({ model }) => model)
+  return [{ price, names, set: deployments.length === 1 && first !== undefined ? setFor(first) : set }]
+}
+
+/**
+ * The only special tier that the vendor may apply; undefined if it may apply any. Price tables list all that a vendor has, of
+ * which it applies only what is requested, or what the host has set for its project there.
+ */
 function requestedTier(
   { order: { field }, model }: EstimatedRequest,
   price: Price,
   set: Model['set'] | undefined,
 ): string | undefined {
   const given = tierIn((name) => set?.[name] ?? field(name))
+  if (given === undefined || given === 'auto') return price.source === undefined ? undefined : 'default'
   const byHost = set !== undefined && tierFields.some((name) => set[name] !== undefined)
-  if (given === undefined || given === 'auto') return undefined
   if (byHost || price.lists(given)) return given
   const param = tierFields.find((name) => specialTier(field(name)) !== undefined) ?? 'service_tier'
   const message = `The model "${model.id}" has no price for the service tier "${given.slice(0, 64)}". Omit "${param}".`

@@ -37,7 +37,13 @@ const deepest = 32
 /** The parts of a request that are not text. `content`: more values to look into, by name. */
 export function mediaIn(field: Field, content: Readonly<Record<string, unknown>> = {}): readonly Media[] {
   const found: Media[] = []
-  const fields = { messages: field('messages'), system: field('system'), input: field('input'), ...content }
+  const fields = {
+    messages: field('messages'),
+    system: field('system'),
+    input: field('input'),
+    contents: field('contents'),
+    ...content,
+  }
   for (const [name, value] of Object.entries(fields)) collect(value, name, found, 0)
   return found
 }
@@ -74,11 +80,19 @@ function kindIn(known: typeof kinds, name: string): MediaKind | undefined {
 }
 
 function carriedBy(value: object): MediaKind | undefined {
-  for (const name of Object.keys(value)) {
+  for (const [name, member] of Object.entries(value)) {
     const kind = kindIn(carriers, name)
-    if (kind !== undefined) return kind
+    if (kind !== undefined) return typedKind(member) ?? kind
   }
   return undefined
+}
+
+/** By the media type that stands beside the data, as in Google's format. */
+function typedKind(value: unknown): MediaKind | undefined {
+  const { mimeType, mime_type: type = mimeType } = Object(value) as { mimeType?: unknown; mime_type?: unknown }
+  if (typeof type !== 'string') return undefined
+  if (type.startsWith('image/')) return 'image'
+  return type.startsWith('audio/') ? 'audio' : undefined
 }
 
 export function isObject(value: unknown): value is object {

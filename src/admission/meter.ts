@@ -6,7 +6,8 @@ import type { Tally } from '../money/tally.ts'
 import { usageOf } from '../wire/usage.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import { AttemptLog, type AttemptEnd } from '../money/attempt-log.ts'
-import type { Receipt, Units } from '../money/receipt.ts'
+import type { Receipt } from '../money/receipt.ts'
+import { unitsOf, type Units } from '../wire/units.ts'
 
 /** Bounds of `Receipt.omitted`, because clients choose the names of tools. */
 const mostOmitted = 20
@@ -54,6 +55,10 @@ export class Meter implements Tally {
   /** Images and seconds of the response, if known. */
   units: Units | undefined
   serviceTier: string | undefined
+  /** The usage where the vendor reports none. Default: an estimate by the size of request and text. */
+  estimate: Usage | undefined
+  /** Called before the receipt is made, to set what is only then computed. Must not throw. */
+  ending: (() => void) | undefined
   /** See `Receipt.omitted`. */
   omitted: readonly string[] | undefined
   readonly #endpoint: string
@@ -77,6 +82,11 @@ export class Meter implements Tally {
     this.#log = request.logsAttempts === true ? new AttemptLog() : undefined
   }
 
+  /** The one that was tried last. */
+  get deployment(): Tried | undefined {
+    return this.#deployment
+  }
+
   get ended(): boolean {
     return this.#ended
   }
@@ -93,6 +103,8 @@ export class Meter implements Tally {
     this.usage = undefined
     this.textBytes = 0
     this.units = undefined
+    this.estimate = undefined
+    this.ending = undefined
     this.serviceTier = serviceTier
     this.omitted = this.#request.order.omitted
     this.#deployment = deployment
@@ -102,6 +114,11 @@ export class Meter implements Tally {
   /** Records how the current attempt ended. */
   attemptEnded(end: AttemptEnd): void {
     if (this.#deployment !== undefined) this.#log?.end(this.#deployment, end)
+  }
+
+  /** Records that a deployment was not tried in its turn. */
+  skipped(deployment: Tried, error: GatewayError): void {
+    this.#log?.end(deployment, { outcome: 'skipped', ms: 0, error })
   }
 
   omit(name: string): void {
@@ -134,6 +151,7 @@ export class Meter implements Tally {
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
     if (this.#ended) return
     this.#ended = true
+    this.ending?.()
     const { id, caller, order, startedAt } = this.#request
     const { user, session, agent, tags } = this.#request.attribution
     const answered =
@@ -153,7 +171,7 @@ export class Meter implements Tally {
       model: order.model,
       attempts: this.#attempts,
       stream: order.stream,
-      usage: this.usage ?? usageOf(prompt, this.#written(outcome, error)),
+      usage: this.usage ?? this.estimate ?? usageOf(prompt, this.#written(outcome, error)),
       usageSource: this.usage === undefined ? 'estimated' : 'reported',
       startedAt,
       totalMs: this.#request.elapsedMs(),
@@ -177,7 +195,8 @@ export class Meter implements Tally {
     if (this.#log?.entries !== undefined) receipt.attemptLog = this.#log.entries
     if (unanswered) receipt.unanswered = true
     if (outcome === 'failed' && this.#isBilled) receipt.billed = true
-    if (this.units !== undefined) receipt.units = this.units
+    const units = unitsOf(this.usage, this.units)
+    if (units !== undefined) receipt.units = units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
     if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs
     this.#request.deliver(receipt)

@@ -1,4 +1,5 @@
 import type { Receipt } from '../money/receipt.ts'
+import { countedNames, countedUnits, type Units } from '../wire/units.ts'
 import type { Model } from '../models/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Estimate } from './estimate.ts'
@@ -47,12 +48,12 @@ export function plausible(receipt: Receipt, { promptTokens, completionTokens, ch
   const inTime = (fastest.atOnce + (fastest.perSecond * Math.max(0, totalMs)) / 1_000) * choices
   const prompt = Math.min(usage.prompt_tokens, promptTokens)
   const completion = Math.min(usage.completion_tokens, completionTokens, Math.ceil(inTime))
-  const seconds = units?.seconds === undefined ? undefined : Math.min(units.seconds, longest)
+  const boundedUnits = units && unitsWithin(units)
   const tools = usage.server_tool_use && boundedCalls(usage.server_tool_use)
   const same =
     prompt === usage.prompt_tokens &&
     completion === usage.completion_tokens &&
-    seconds === units?.seconds &&
+    boundedUnits === units &&
     tools === usage.server_tool_use
   if (same) return receipt
   const bounded: Usage = { ...usage, ...usageOf(prompt, completion), ...(tools && { server_tool_use: tools }) }
@@ -60,9 +61,19 @@ export function plausible(receipt: Receipt, { promptTokens, completionTokens, ch
   return {
     ...rest,
     usage: bounded,
-    ...(units !== undefined && { units: { ...units, ...(seconds !== undefined && { seconds }) } }),
+    ...(boundedUnits && { units: boundedUnits }),
     implausible: { usage, ...(units && { units }) },
   }
+}
+
+/** The same object if no number exceeds its bound. */
+function unitsWithin(units: Units): Units {
+  const bounds = [
+    ['seconds', longest] as const,
+    ...countedNames.map((name) => [name, countedUnits[name].most] as const),
+  ]
+  const exceeding = bounds.filter(([name, most]) => (units[name] ?? 0) > most)
+  return exceeding.length === 0 ? units : { ...units, ...Object.fromEntries(exceeding) }
 }
 
 type Calls = NonNullable<Usage['server_tool_use']>

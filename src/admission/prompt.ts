@@ -43,7 +43,8 @@ export interface PromptEstimate {
  */
 export function promptOf(order: SizedRequest, model: Model, bounds: CostBounds = {}): PromptEstimate {
   const { contextWindow = Infinity } = model
-  const media = mayHaveMedia(order) ? mediaIn(order.field, order.content?.()) : []
+  const media = mayHaveMedia(order) ? mediaIn(order.field, order.content?.()) : none
+  if (media.length === 0) return { tokens: Math.min(order.promptTokens, contextWindow), hasFiles: false }
   const image = bounds.imageTokens ?? imageTokens(model) ?? largestImage
   let tokens = order.promptTokens
   for (const each of media) tokens += tokensOf(each, image, bounds) - estimateTokens(each.bytes)
@@ -53,12 +54,21 @@ export function promptOf(order: SizedRequest, model: Model, bounds: CostBounds =
   }
 }
 
-function mayHaveMedia({ promptTokens, typesWithin, content }: SizedRequest): boolean {
+const none: readonly Media[] = []
+
+function mayHaveMedia({ promptTokens, typesWithin, content, field }: SizedRequest): boolean {
+  // In Google's format, parts have no types.
+  if (field('contents') !== undefined) return true
   // Earlier turns are not in the body.
   if (content !== undefined && promptTokens > longPrompt) return true
-  const known = ['messages', 'input'].map((name) => typesWithin?.(name))
-  if (known.every((types) => types === undefined)) return promptTokens > longPrompt
-  return known.some((types) => types !== undefined && [...types].some(isMediaType))
+  const messages = typesWithin?.('messages')
+  const input = typesWithin?.('input')
+  if (messages === undefined && input === undefined) return promptTokens > longPrompt
+  return hasMediaType(messages) || hasMediaType(input)
+}
+
+function hasMediaType(types: ReadonlySet<string> | undefined): boolean {
+  return types !== undefined && types.size > 0 && [...types].some(isMediaType)
 }
 
 function tokensOf({ kind, bytes }: Media, image: number, { audioTokens, fileTokens }: CostBounds): number {

@@ -22,6 +22,7 @@ import { Retention } from '../observe/usage/retention.ts'
 import { NamedUsers, type Recording } from '../observe/usage/users.ts'
 import { SettlementQueue } from './settlement-queue.ts'
 import { Leases } from './leases.ts'
+import { UnratedUsage } from './unrated.ts'
 
 export interface AdmissionOptions {
   readonly groups: Groups
@@ -56,6 +57,7 @@ export class AdmissionServices {
   readonly speeds: Speeds = new Speeds()
   readonly options: AdmissionOptions
   readonly settlements: SettlementQueue
+  readonly unrated: UnratedUsage
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
   readonly retention: Retention | undefined
@@ -77,6 +79,7 @@ export class AdmissionServices {
       ),
     )
     this.caps = new CapHolds(options)
+    this.unrated = new UnratedUsage(observer)
     this.settlements = new SettlementQueue(this.counters, observer)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })

@@ -87,7 +87,7 @@ export class Ticket {
       (reported.unanswered === true || (reported.billed === true && reported.usageSource === 'estimated')) &&
       requestedUnits !== undefined
     const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: requestedUnits } : reported))
-    this.#admission.speeds.learn(receipt)
+    if (this.demand.hidden !== undefined) this.#admission.speeds.learn(receipt)
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
     const held = hold?.amount ?? 0n
@@ -110,8 +110,10 @@ export class Ticket {
     records?.add({ record, userIsClaimed: caller.user === undefined })
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
+    const shown = chargeOf(charged, overage, currency)
+    if (shown.unrated !== undefined) this.#admission.unrated.report(receipt, shown.unrated)
     // The receipt was made for this call, and nobody else has it yet.
-    return Object.assign(receipt, { charge: chargeOf(charged, overage, currency) })
+    return Object.assign(receipt, { charge: shown })
   }
 
   #ending({ cost, basis }: Charged, tokens: number): AdmissionEnd['end'] {

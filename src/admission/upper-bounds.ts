@@ -1,6 +1,7 @@
 /** True upper bounds of what a request uses, for callers whose money or tokens are capped. */
 import type { BillingOptions, CostBounds } from '../money/options.ts'
 import type { Price } from '../money/prices/price.ts'
+import { countedNames } from '../wire/units.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
 import { pricesOf, unstatedLength } from './highest-cost.ts'
@@ -47,12 +48,18 @@ export function boundedBy(
     makes === 'transcripts' && charges({ ...free, units: { seconds: many } })
       ? (estimate.units.seconds ?? bounds.seconds ?? refuse('file', 'a recording', 'seconds'))
       : undefined
+  const counted = countedNames.flatMap((name) =>
+    charges({ ...free, units: { [name]: many } })
+      ? [[name, estimate.units[name] ?? bounds[name] ?? refuse('model', name, name)]]
+      : [],
+  )
+  const units = { ...estimate.units, ...(seconds !== undefined && { seconds }), ...Object.fromEntries(counted) }
   return {
     estimate: {
       ...estimate,
       mostPromptTokens,
       outputTokens,
-      ...(seconds !== undefined && { units: { ...estimate.units, seconds } }),
+      units,
     },
     tokens: mostPromptTokens + outputTokens,
     cap,

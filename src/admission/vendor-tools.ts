@@ -28,21 +28,35 @@ const runsToolsItself = /:online|deep-research/i
 /** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */
 export function runsVendorTools(
   { order, model }: Pick<EstimatedRequest, 'model' | 'order'>,
-  set: Model['set'] = {},
+  set: Model['set'] | undefined,
 ): boolean {
-  if (model.deployments.some(({ model: name }) => runsToolsItself.test(name))) return true
-  const allowed = model.allow ?? model.deployments.flatMap(({ allow = [] }) => allow)
-  // Otherwise fields with which vendors run tools are rejected.
-  if (allowed.length === 0 && Object.keys(set).length === 0 && !isUnguarded(model)) return false
-  const read: Field = (name) => set[name] ?? order.field(name)
+  const runs = runsOf(model)
+  if (runs === 'always') return true
+  if (runs === 'never' && set === undefined) return false
+  const read: Field = (name) => set?.[name] ?? order.field(name)
   const tools = read('tools')
   if (Array.isArray(tools) && tools.some(isVendorTool)) return true
   return toolFields.some((name) => isSet(read(name))) || definesTools(order, isVendorTool)
 }
 
-/** Whether a provider does not say which fields change its cost, so that nothing is rejected. */
-function isUnguarded({ deployments }: Model): boolean {
-  return deployments.some(({ provider }) => provider.costs === undefined)
+/** When a model's vendors run tools, whatever the host sets. */
+type Runs = 'always' | 'if asked' | 'never'
+
+const known = new WeakMap<Model, Runs>()
+
+function runsOf(model: Model): Runs {
+  let runs = known.get(model)
+  if (runs === undefined) known.set(model, (runs = findRuns(model)))
+  return runs
+}
+
+function findRuns({ allow, deployments }: Model): Runs {
+  if (deployments.some(({ model }) => runsToolsItself.test(model))) return 'always'
+  const allowed = allow ?? deployments.flatMap((each) => each.allow ?? [])
+  // Otherwise fields with which vendors run tools are rejected. A provider that does not say which fields change its cost
+  // rejects none.
+  const isAsked = allowed.length > 0 || deployments.some(({ provider }) => provider.costs === undefined)
+  return isAsked ? 'if asked' : 'never'
 }
 
 function isVendorTool(tool: unknown): boolean {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { within } from '../http/deadline.ts'
+import { isGoogles, queryOf } from '../http/target.ts'
 import { Guard, type StoreFailed } from '../records/guard.ts'
 import { isStorable } from '../records/storable-text.ts'
 import { isWithin } from './addresses.ts'
@@ -26,6 +27,8 @@ export interface AuthOptions {
   readonly store: KeyStore
   readonly authenticate?: Authenticate | undefined
   readonly cache?: KeyCacheOptions | undefined
+  /** Whether the key may be in the query of a target of Google's API. */
+  readonly keyInQuery?: boolean | undefined
   /** Whether open requests end when their key expires or is revoked. */
   readonly endsCalls?: boolean
   /** Milliseconds to wait for the key store or for `authenticate`. Default 3,000. */
@@ -60,19 +63,22 @@ export class Authenticator {
     })
   }
 
-  /** Rejects with 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
-  async authenticate(exchange: Exchange): Promise<Caller> {
+  /** Throws or rejects with 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
+  authenticate(exchange: Exchange): Promise<Caller> | Caller {
     const { authenticate } = this.#options
-    if (authenticate !== undefined) {
-      const validated = async () => requireCaller(await authenticate(exchange))
-      const caller = await orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
-      if (caller !== undefined) return caller
-    }
-    const key = keyIn(exchange)
+    if (authenticate === undefined) return this.#callerByKey(exchange)
+    const validated = async () => requireCaller(await authenticate(exchange))
+    const validating = orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
+    return validating.then((caller) => caller ?? this.#callerByKey(exchange))
+  }
+
+  #callerByKey(exchange: Exchange): Promise<Caller> | Caller {
+    const key = keyIn(exchange) ?? (this.#options.keyInQuery === true ? keyInQuery(exchange) : undefined)
     if (key === undefined) throw new GatewayError('invalid_api_key')
     const hash = hashKey(key)
     const found = this.#cache.find(hash)
-    return this.#admit(found instanceof Promise ? await orUnavailable(found) : found, hash, exchange)
+    if (!(found instanceof Promise)) return this.#admit(found, hash, exchange)
+    return orUnavailable(found).then((record) => this.#admit(record, hash, exchange))
   }
 
   /** Drops a key from the cache, by its hash. */
@@ -194,6 +200,11 @@ function keyIn(exchange: Exchange): string | undefined {
     if (key !== undefined) return bearer(`Bearer ${key}`)
   }
   return undefined
+}
+
+function keyInQuery({ target }: Exchange): string | undefined {
+  const key = isGoogles(target) ? queryOf(target).get('key') : null
+  return key === null ? undefined : bearer(`Bearer ${key}`)
 }
 
 function bearer(value: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { longestTimerMs } from '../http/deadline.ts'
 import { lazily } from '../records/lazily.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
@@ -20,14 +21,21 @@ interface Flight {
 
 /**
  * Caches look-ups of keys. Unknown keys have a cache of their own, so that a flood of invalid keys cannot evict valid
- * ones. Concurrent look-ups of one key share one query.
+ * ones. Concurrent look-ups of one key share one query. The store is watched only while the cache may have valid entries:
+ * a process without calls asks it nothing.
  */
 export class KeyCache {
   readonly #store: KeyStore
   readonly #known: () => LRUCache<string, KeyRecord>
   readonly #unknown: () => LRUCache<string, true>
   readonly #flights = new Map<string, Flight>()
-  readonly #unwatch: (() => void) | undefined
+  readonly #changed: (hash: string) => void
+  /** Longer than any entry is valid, and than open calls go without a look-up. */
+  readonly #idleMs: number
+  #unwatch: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isUsed = false
+  #isClosed = false
 
   /** `changed` is called with the hash of a key that the store reports as changed. */
   constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
@@ -35,14 +43,16 @@ export class KeyCache {
     this.#store = store
     this.#known = lazily(() => new LRUCache({ max: size, ttl: ageMs, ttlResolution: 0 }))
     this.#unknown = lazily(() => new LRUCache({ max: size, ttl: unknownAgeMs, ttlResolution: 0 }))
-    this.#unwatch = store.watch?.((hash) => {
+    this.#idleMs = Math.min(2 * Math.max(ageMs, unknownAgeMs), longestTimerMs)
+    this.#changed = (hash) => {
       this.forget(hash)
       changed?.(hash)
-    })
+    }
   }
 
   /** The record for a hash, from the cache or the store. Rejects when the store does. */
   find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
+    this.#isUsed = true
     const known = this.#known().get(hash)
     if (known !== undefined) return known
     if (this.#unknown().has(hash)) return undefined
@@ -59,12 +69,33 @@ export class KeyCache {
   }
 
   close(): void {
+    this.#isClosed = true
+    this.#forgetAll()
+  }
+
+  #watch(): void {
+    if (this.#unwatch !== undefined || this.#isClosed) return
+    this.#unwatch = this.#store.watch?.(this.#changed)
+    if (this.#unwatch !== undefined) this.#awaitIdle()
+  }
+
+  #awaitIdle(): void {
+    this.#isUsed = false
+    this.#timer = setTimeout(() => (this.#isUsed ? this.#awaitIdle() : this.#forgetAll()), this.#idleMs).unref()
+  }
+
+  /** Empties the cache, and watches no more: the next look-up begins it again. */
+  #forgetAll(): void {
+    clearTimeout(this.#timer)
     this.#unwatch?.()
+    this.#unwatch = undefined
     this.#known().clear()
     this.#unknown().clear()
+    for (const flight of this.#flights.values()) flight.stale = true
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
+    this.#watch()
     const record = Promise.resolve()
       .then(() => this.#store.find(hash))
       .then(requireRecord)

@@ -1,9 +1,10 @@
 import type { Page, PageRequest } from '../records/page.ts'
 import type { Cap } from '../records/cap.ts'
 import type { Rate } from '../records/rate.ts'
+import type { KeyProperties } from './key-fields.ts'
 
 /** One API key as a store keeps it. Holds JSON values only, so that any store can keep it. */
-export interface KeyRecord {
+export interface KeyRecord extends KeyProperties {
   /** Public name of the key, such as `key_4fJ…`; safe in logs and receipts. */
   readonly id: string
   /** SHA-256 of the whole key, 64 lower-case hex digits. */
@@ -14,26 +15,10 @@ export interface KeyRecord {
   readonly account: string
   /** The model group the key belongs to. */
   readonly group: string
-  /** A label chosen by the owner. */
-  readonly name?: string
-  /** The person who uses the key, as the host knows them. Takes precedence over users that requests name. */
-  readonly user?: string
-  /** Words by which usage of the key is filtered and summed, such as `team:search`. */
-  readonly tags?: readonly string[]
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** Milliseconds since the epoch. From this moment the key is rejected. */
-  readonly expiresAt?: number
-  /** Limits of this key, in addition to those of its group. */
-  readonly rate?: Rate
-  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
-  readonly models?: readonly string[]
-  /** The IP addresses and CIDR ranges from which the key may be used. Default: all. */
-  readonly addresses?: readonly string[]
   /** Public id of the key that this one replaces: limits and usage of both count as those of that key. */
   readonly continues?: string
-  /** Limits of what the key uses in a period, in addition to those of its group. */
-  readonly caps?: readonly Cap[]
   /** Milliseconds since the epoch. Set once, never cleared. */
   readonly revokedAt?: number
   /** `options`: the key is one of the option `keys`, and is changed and removed there. Absent of all that a store keeps. */
@@ -87,7 +72,7 @@ export interface KeyQuestion extends PageRequest {
   readonly user?: string
   /** Only keys with this tag. */
   readonly tag?: string
-  /** Only keys whose id, prefix, account, name or user contains this text. Letters of ASCII match in either case. */
+  /** Only keys of which a field of `keySearched` contains this text. Letters of ASCII match in either case. */
   readonly text?: string
   /** Only keys in this state. A revoked key is not counted as expired. */
   readonly state?: 'active' | 'expired' | 'revoked'

@@ -1,12 +1,8 @@
 import crypto, { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import type { Rate } from '../records/rate.ts'
-import { anyText, instant, strict, verify } from '../records/rules.ts'
-import type { Cap } from '../records/cap.ts'
-import { caps } from '../records/cap-rules.ts'
-import { rate } from '../records/rate-rules.ts'
+import { anyText, strict, verify } from '../records/rules.ts'
 import type { KeyRecord } from './contract.ts'
-import { addresses, models, tags, user } from './key-rules.ts'
+import { newKeyShape, type KeyProperties } from './key-fields.ts'
 
 /** SHA-256 of a key as 64 hex digits: the only form in which a key is stored, cached or compared. */
 export function hashKey(key: string): string {
@@ -22,30 +18,11 @@ export function sameHash(left: string, right: string): boolean {
 }
 
 /** What a new key is for. */
-export interface MintOptions {
+export interface MintOptions extends KeyProperties {
   /** The account that pays, and that owns what the key creates. */
   readonly account: string
   /** The model group the key belongs to. */
   readonly group: string
-  /** A label chosen by the owner. */
-  readonly name?: string
-  /** The person who uses the key. Default: requests name their user. */
-  readonly user?: string
-  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
-  readonly tags?: readonly string[]
-  /** Milliseconds since the epoch. Default: never. */
-  readonly expiresAt?: number
-  /** Limits of this key, in addition to those of its group. */
-  readonly rate?: Rate
-  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
-  readonly models?: readonly string[]
-  /**
-   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
-   * rejected. Default: all addresses.
-   */
-  readonly addresses?: readonly string[]
-  /** Limits of what the key uses in a period, in addition to those of its group. */
-  readonly caps?: readonly Cap[]
   /** Prefix of the key. Default `sk-`. */
   readonly prefix?: string
 }
@@ -61,14 +38,7 @@ export interface MintedKey {
 const mintRule = strict({
   account: anyText,
   group: anyText,
-  name: z.string().optional(),
-  user: user.optional(),
-  tags: tags.optional(),
-  expiresAt: instant.optional(),
-  rate: rate.optional(),
-  models: models.optional(),
-  addresses: addresses.optional(),
-  caps: caps.optional(),
+  ...newKeyShape,
   prefix: z
     .string()
     .regex(/^[\x21-\x7e]*$/, 'must consist of visible ASCII characters')

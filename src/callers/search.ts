@@ -1,6 +1,7 @@
 import { cursorOf, pageOf, readCursor } from '../records/page.ts'
 import type { Page } from '../records/page.ts'
 import type { KeyQuestion, KeyRecord } from './contract.ts'
+import { keySearched } from './key-fields.ts'
 
 /** Whether a question selects a key. Does not look at `limit` and `after`. */
 export function selectsKey(question: KeyQuestion, record: KeyRecord): boolean {
@@ -31,8 +32,8 @@ function keyStateOf({ revokedAt, expiresAt = Infinity }: KeyRecord, now: number)
   return expiresAt <= now ? 'expired' : 'active'
 }
 
-function textsOf({ id, prefix, account, name = '', user = '' }: KeyRecord): string[] {
-  return [id, prefix, account, name, user]
+function textsOf(record: KeyRecord): string[] {
+  return keySearched.map((name) => (record[name as keyof KeyRecord] as string | undefined) ?? '')
 }
 
 /** Only the letters of ASCII, as databases do it whatever their locale is. */

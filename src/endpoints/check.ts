@@ -1,5 +1,5 @@
 /** Validation of request bodies against schemas, and the error messages for it. */
-import type * as z from 'zod'
+import * as z from 'zod'
 import { invalid } from '../errors.ts'
 import type { JsonBody } from '../http/json-body.ts'
 
@@ -13,20 +13,29 @@ interface Rule {
 }
 
 const rulesOf = new WeakMap<z.ZodObject, readonly Rule[]>()
+const compiled = new WeakMap<z.ZodType, z.ZodType>()
 
 /**
- * Throws 400 for the first invalid field, which `param` names. Validates each field on its own, because most are
- * absent: refinements of the whole schema do not run. `unread`: fields whose long arrays are skipped, because the code
- * that reads them validates each entry.
+ * Throws 400 for the first invalid field, which `param` names. Refinements of the whole schema do not count: each field is
+ * validated on its own if the whole is not valid, or too long to be parsed. `unread`: fields whose long arrays are skipped,
+ * because the code that reads them validates each entry.
  */
 export function check(schema: z.ZodObject, body: JsonBody, unread: readonly string[] = []): void {
+  if (body.isSmall && isValid(schema, body.value)) return
   let rules = rulesOf.get(schema)
   if (rules === undefined) rulesOf.set(schema, (rules = rulesIn(schema)))
   for (const { name, type, optional } of rules) {
     if (unread.includes(name) && !body.isSmall && body.sizeOf(name) > largeList && body.isList(name)) continue
     const value = body.get(name)
-    if (value !== undefined || !optional) verify(type as z.ZodType, value, name)
+    if (value !== undefined || !optional) requireValid(type as z.ZodType, value, name)
   }
+}
+
+/** Whether a schema accepts a value, without the output and the issues that `safeParse` makes. */
+function isValid(schema: z.ZodType, value: unknown): boolean {
+  let fast = compiled.get(schema)
+  if (fast === undefined) compiled.set(schema, (fast = z.compile(schema)))
+  return z.validate(fast, value)
 }
 
 function rulesIn({ shape }: z.ZodObject): Rule[] {
@@ -35,6 +44,10 @@ function rulesIn({ shape }: z.ZodObject): Rule[] {
 
 /** Like `check`, for a value that is not a `JsonBody`. `place`: its path in the request, for the error message. */
 export function verify(schema: z.ZodType, value: unknown, place: string = ''): void {
+  if (!isValid(schema, value)) requireValid(schema, value, place)
+}
+
+function requireValid(schema: z.ZodType, value: unknown, place: string): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
   const issue = furthest(result.error.issues[0] as z.core.$ZodIssue)

@@ -2,12 +2,12 @@
 import { textInAnswer } from '../money/prices/estimate.ts'
 import type { AnsweredResponse, Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
-import { cancellationOf } from '../http/cancellation.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, frameOf, tell, untilAborted, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, frameOf, tell, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import type { Model } from '../models/contract.ts'
 import type { Context } from './endpoint.ts'
 import { readVendor } from './read-vendor.ts'
 
@@ -27,16 +27,8 @@ export interface AnswerForm<Chunk, Full extends object, Whole> {
   readonly state: (head: AnswerHead, renamed: boolean, maker?: string) => ChunkState<Chunk, Full>
   /** Whether a chunk has content or a finish reason, and not only a role. */
   readonly hasContent: (chunk: Chunk) => boolean
-  /** Combines chunks into a non-streaming response. */
-  readonly collect: (
-    pieces: AsyncIterable<Chunk | ContentFrames>,
-    state: ChunkState<Chunk, Full>,
-    meter: Tally,
-  ) => Promise<Whole>
   /** Normalises a vendor's non-streaming response; the same object if nothing has to change. `maker`: see `openAnswer`. */
   readonly normalise: (raw: Whole, head: AnswerHead, renamed: boolean, maker?: string) => Whole
-  /** Splits a non-streaming response into chunks. */
-  readonly chunksOf: (whole: Whole) => AsyncIterable<Chunk>
 }
 
 /** A response whose first content, or all of it, has arrived. */
@@ -45,47 +37,45 @@ export type OpenAnswer<Chunk, Full extends object, Whole> =
   | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
 
 /** The fields of a `Context` that every response needs. */
-export type AnswerContext = Pick<Context<unknown>, 'id' | 'order' | 'startedAt'> & { readonly meter: Tally }
+export type AnswerContext = Pick<Context<unknown>, 'id' | 'order' | 'startedAt'> & {
+  readonly meter: Tally
+  /** Absent where nothing depends on the options of the model. */
+  readonly model?: Model
+}
 
 interface Countable {
   readonly usage?: Usage
 }
 
 /**
- * Converts what a provider returned to a stream or a whole response. Resolves once the first content or the
- * whole response has arrived; counts the usage of a whole response. `maker`: puts the state of the response into
- * envelopes with this name. Default: it stays as the provider gave it.
+ * Converts what a provider returned to a whole response, whose usage it counts, or to a stream: resolves once the first
+ * content has arrived. `maker`: puts the state of the response into envelopes with this name. Default: it stays as the
+ * provider gave it.
  */
-export async function openAnswer<
+export function openAnswer<
   Chunk extends { choices?: readonly unknown[] },
   Full extends object,
   Whole extends Countable,
 >(
   form: AnswerForm<Chunk, Full, Whole>,
   answer: AsyncIterable<Chunk | ContentFrames> | Whole | Verbatim<Whole>,
-  call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream' | 'signal' | 'cancellation'>,
+  call: Pick<Call<unknown>, 'model' | 'publicModel'>,
   context: AnswerContext,
-  stream: boolean = call.stream,
   maker?: string,
-): Promise<OpenAnswer<Chunk, Full, Whole>> {
+): OpenAnswer<Chunk, Full, Whole> | Promise<OpenAnswer<Chunk, Full, Whole>> {
   const head = headFor(form.idPrefix, context)
   const renamed = call.publicModel !== call.model
   if (Symbol.asyncIterator in answer) {
-    const state = form.state(head, renamed, maker)
-    if (stream) return { kind: 'stream', stream: await begin(answer, state, form.hasContent) }
-    const whole = await form.collect(untilAborted(answer, cancellationOf(call)), state, context.meter)
-    context.meter.watch?.answered(responseOf(whole))
-    return { kind: 'whole', whole }
+    return begin(answer, form.state(head, renamed, maker), form.hasContent).then((stream) => ({
+      kind: 'stream',
+      stream,
+    }))
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = readVendor(
-    () => form.normalise(value, head, renamed, stream ? undefined : maker),
+    () => form.normalise(value, head, renamed, maker),
     () => readUsage(value.usage),
   )
-  if (stream) {
-    const state = form.state(head, false, maker)
-    return { kind: 'stream', stream: await begin(form.chunksOf(whole), state, form.hasContent) }
-  }
   tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
   context.meter.watch?.answered(responseOf(whole))
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
@@ -141,6 +131,6 @@ export function keepAliveFrames<Chunk, Full extends object, Whole>(form: AnswerF
 }
 
 /** The head for responses whose vendor does not identify them. */
-function headFor(prefix: string, { id, startedAt, order }: AnswerContext): AnswerHead {
+export function headFor(prefix: string, { id, startedAt, order }: AnswerContext): AnswerHead {
   return { id: id.replace('req_', prefix), created: Math.floor(startedAt / 1000), model: order.model }
 }

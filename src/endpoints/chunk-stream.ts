@@ -1,7 +1,8 @@
 /** Streams of chunks, as chat and text completions have them: waiting for the first content, and writing frames. */
 import type { Cancellation } from '../http/cancellation.ts'
-import { Flow, type Receiver } from '../http/flow.ts'
-import { dataFrame, doneFrame, joinedFrames } from '../http/sse.ts'
+import type { Flow } from '../http/flow.ts'
+import { FrameWriter } from '../http/mapped-flow.ts'
+import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../money/prices/estimate.ts'
 import type { Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
@@ -90,21 +91,16 @@ function includesUsage(order: Order<unknown>): boolean {
   return options?.include_usage === true
 }
 
-/** Joins what arrives together, so that it is one write. */
-class ChunkFrames<Chunk, Full extends object>
-  extends Flow<string | Uint8Array>
-  implements Receiver<Chunk | ContentFrames>
-{
+class ChunkFrames<Chunk, Full extends object> extends FrameWriter<Chunk | ContentFrames> {
   readonly #stream: OpenStream<Chunk, Full>
   readonly #order: Order<unknown>
   readonly #meter: Tally
   readonly #includesUsage: boolean
   /** Whether to rewrite the vendor's frames, because they carry another id than the opening frame. */
   readonly #rewrite: boolean
-  #receiver: Receiver<string | Uint8Array> | undefined
 
   constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally, rewrite: boolean) {
-    super()
+    super(stream.pieces)
     this.#stream = stream
     this.#order = order
     this.#meter = meter
@@ -113,40 +109,7 @@ class ChunkFrames<Chunk, Full extends object>
     if (rewrite) stream.state.open()
   }
 
-  start(receiver: Receiver<string | Uint8Array>): void {
-    this.#receiver = receiver
-    this.#stream.pieces.start(this)
-  }
-
-  pause(): void {
-    this.#stream.pieces.pause()
-  }
-
-  stop(): void {
-    this.#stream.pieces.stop()
-  }
-
-  receive(pieces: readonly (Chunk | ContentFrames)[], last: boolean): void {
-    let frames: string | Uint8Array = ''
-    let failure: { readonly error: unknown } | undefined
-    try {
-      for (const piece of pieces) frames = joinedFrames(frames, this.#print(piece))
-      if (last) frames = joinedFrames(frames, this.#end())
-    } catch (error) {
-      failure = { error }
-      this.stop()
-    }
-    const receiver = this.#receiver as Receiver<string | Uint8Array>
-    const whole = last && failure === undefined
-    if (frames.length > 0 || whole) receiver.receive([frames], whole)
-    if (failure !== undefined) receiver.fail(failure.error)
-  }
-
-  fail(error: unknown): void {
-    this.#receiver?.fail(error)
-  }
-
-  #print(piece: Chunk | ContentFrames): string | Uint8Array {
+  protected print(piece: Chunk | ContentFrames): string | Uint8Array {
     const isFrames = piece instanceof ContentFrames
     if (isFrames && !this.#rewrite) {
       this.#meter.textBytes += piece.textBytes
@@ -164,8 +127,7 @@ class ChunkFrames<Chunk, Full extends object>
     )
   }
 
-  /** Everything after the last piece. */
-  #end(): string {
+  protected end(): string {
     const { state } = this.#stream
     const ends = this.#framesOf(state.complete())
     this.#meter.watch?.answered({ id: state.head?.id, finishReasons: state.finishReasons })
@@ -181,25 +143,6 @@ class ChunkFrames<Chunk, Full extends object>
   }
 }
 
-/** The single chunks of a stream, for endpoints that convert them to another format. */
-export async function* chunksOf<Chunk, Full extends object>(
-  { state, pieces }: OpenStream<Chunk, Full>,
-  meter: Tally,
-): AsyncGenerator<Full, void, void> {
-  for await (const piece of pieces) {
-    const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
-    const chunks = readVendor(
-      () => taken.flatMap((chunk) => state.accept(chunk)),
-      () => state.usage,
-    )
-    meter.textBytes += textInChunks(chunks)
-    tell(meter, state)
-    yield* chunks
-  }
-  yield* state.complete()
-  meter.watch?.answered({ id: state.head?.id, finishReasons: state.finishReasons })
-}
-
 /** Tells the meter what the vendor has reported so far. */
 export function tell(
   meter: Tally,
@@ -210,7 +153,7 @@ export function tell(
 }
 
 /** The chunks in frames. */
-export function chunksIn<Chunk>({ frames }: ContentFrames): Chunk[] {
+function chunksIn<Chunk>({ frames }: ContentFrames): Chunk[] {
   const lines = asText(frames).split('\n\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line.slice('data: '.length)) as Chunk)
 }

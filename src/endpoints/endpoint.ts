@@ -17,8 +17,16 @@ import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 
+/** Where an endpoint is served. */
+export interface Routed {
+  /** The HTTP method. `HEAD` is served by `GET`. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Such as `/v1/summaries`, or several of them. A `*` matches one segment. */
+  readonly path: string | readonly string[]
+}
+
 /** An endpoint that does not wait for a model, such as the model list. */
-export interface QueryEndpoint {
+export interface QueryEndpoint extends Routed {
   /** The name in diagnostics, such as `models.list`. */
   readonly name: string
   /**
@@ -29,6 +37,10 @@ export interface QueryEndpoint {
   /** Handles a request; throws the error to respond with. */
   readonly answer: (query: Query) => Promise<Reply>
 }
+
+/** Any endpoint. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own types of request and response
+export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
 
 /** A request to a `QueryEndpoint`. */
 export interface Query {
@@ -74,13 +86,18 @@ export interface Reading {
  * An endpoint that calls a model. `Request`: what providers receive. `Answer`: the provider's response, ready to be
  * written. `Read`: the order, with additional data of the endpoint.
  */
-export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> extends Sizing {
+export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> extends Sizing, Routed {
   /** The name in receipts, such as `chat.completions`. */
   readonly name: string
   /** Not optional here, so that an endpoint cannot forget to name its product. */
   readonly makes: Product | undefined
-  /** Reads and validates the request; throws 400, 413, 415. */
-  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
+  /** Reads and validates the request; throws or rejects with 400, 413, 415. */
+  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read> | Read
+  /**
+   * What every turn of the conversation begins with, by which requests of one conversation go to the same deployment if their
+   * client names none. Absent: requests are not part of conversations.
+   */
+  readonly beginning?: (order: Read) => string | undefined
   /** Validates the order against the limits of the model; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
   /** The reply to a request that needs no provider and is not charged; undefined for all others. */
@@ -99,6 +116,13 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
    * the `opening` frame. Absent: the endpoint does not stream, and ignores the field `stream`.
    */
   readonly frames?: (answer: Answer, context: Context<Request, Read>, ahead: boolean) => Frames
+  /** The media type of the stream, if it is none of events. `answer` is undefined until the first content has arrived. */
+  readonly streamType?: (order: Read, answer: Answer | undefined) => string | undefined
+  /**
+   * Whether the stream is a file: nothing is written into it to keep it open, the status is sent with its first bytes, and one that
+   * breaks off is cut, so that it does not look complete. Default: no.
+   */
+  readonly isFile?: (order: Read) => boolean
   /**
    * The fields of the request that `frames` and `idle` read once the first content has arrived, when no attempt can follow:
    * the rest of the request is then released. Absent: it is kept.
@@ -125,6 +149,8 @@ export interface Order<Request> {
   readonly isParsed?: boolean
   /** Whether the request is longer than 256 KiB. */
   readonly large?: boolean
+  /** Whether the request has a number whose digits parsing may change. Default false. */
+  readonly hasLongNumber?: boolean
   /** Estimated number of input tokens. */
   readonly promptTokens: number
   /** The parts of the request that no provider gets; see `Receipt.omitted`. */
@@ -139,11 +165,6 @@ export interface Order<Request> {
   readonly typesWithin?: (name: string) => ReadonlySet<string> | undefined
   /** The request as JSON text, with top-level fields replaced, added or (undefined) removed. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
-  /**
-   * The JSON text of a top-level field, if `value` was parsed from it and has all that is in it: `entries` members and items,
-   * at all levels. `name` is in ASCII.
-   */
-  readonly textOf?: (name: string, value: unknown, entries: number) => Uint8Array | undefined
   /** Lets go of all fields but those in `keep`: the value of every other field is then null, and `json` must not be called. */
   readonly release?: (keep: readonly string[]) => void
   /** Whether the client takes the last block of a streamed message for the answer. Default false. */

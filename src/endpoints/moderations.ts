@@ -17,6 +17,7 @@ import {
   type ModerationResult,
 } from '../wire/moderations.ts'
 import { check } from './check.ts'
+import { defineEndpoint } from './define.ts'
 import type { CallEndpoint, Order } from './endpoint.ts'
 import { jsonOrder, overlaid } from './order.ts'
 import { readVendor } from './read-vendor.ts'
@@ -29,7 +30,9 @@ const imageTokens = 1_000
 const schema = z.looseObject({ model: z.string().min(1) })
 
 /** `POST /v1/moderations`. */
-export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verbatim<ModerationList>> = {
+export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verbatim<ModerationList>> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/moderations',
   name: 'moderations',
   // Vendors charge nothing for it.
   makes: undefined,
@@ -46,7 +49,7 @@ export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verba
     return verbatim ? answer : full
   },
   whole: (answer) => (answer instanceof Verbatim ? bytesReply(answer.bytes) : jsonReply(answer)),
-}
+})
 
 async function readModeration(exchange: Exchange, sizes: Sizes): Promise<Order<ModerationRequest>> {
   const body = await readJson(exchange, sizes, { model: defaultModel })

@@ -6,7 +6,6 @@ import { JsonBody, type JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
 import { serialize } from '../providers/yielding.ts'
 import type { Order } from './endpoint.ts'
-import { printed, type WrittenField } from './written-field.ts'
 
 /**
  * The order for a JSON body, which is parsed only as far as needed. A small body gives an object without getters:
@@ -25,6 +24,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
       stream,
       request: body.value as Request,
       isParsed: true,
+      hasLongNumber: body.hasLongNumber,
       promptTokens: estimateTokens(body.length),
       field,
       json,
@@ -42,6 +42,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
     model,
     stream,
     large: body.isLarge,
+    hasLongNumber: body.hasLongNumber,
     get request() {
       return body.value as Request
     },
@@ -74,7 +75,16 @@ export function amendOrder<Amended extends Order<unknown>>(
 /** The fields of a call that do not come from the order. */
 export interface CallHead extends Pick<
   Call<unknown>,
-  'id' | 'model' | 'openModel' | 'maxOutputTokens' | 'sent' | 'headers'
+  | 'id'
+  | 'model'
+  | 'openModel'
+  | 'maxOutputTokens'
+  | 'sent'
+  | 'answered'
+  | 'headers'
+  | 'conversation'
+  | 'promptCacheKey'
+  | 'pricesCache'
 > {
   readonly cancellation: Canceller
 }
@@ -82,7 +92,19 @@ export interface CallHead extends Pick<
 /** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
 export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
   const { model: publicModel, field, json, form, large, clientHeaders } = order
-  const { id, model, openModel, maxOutputTokens, sent, headers, cancellation } = head
+  const {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    headers,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    cancellation,
+  } = head
   if (order.isParsed === true) {
     const { stream, request } = order
     const call = {
@@ -91,7 +113,11 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
       openModel,
       maxOutputTokens,
       sent,
+      answered,
       headers,
+      conversation,
+      promptCacheKey,
+      pricesCache,
       publicModel,
       stream,
       request,
@@ -108,7 +134,11 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
     openModel,
     maxOutputTokens,
     sent,
+    answered,
     headers,
+    conversation,
+    promptCacheKey,
+    pricesCache,
     publicModel,
     field,
     json,
@@ -164,34 +194,53 @@ function signalled<Request>(call: Call<Request>, signal: AbortSignal | undefined
 
 /**
  * A copy of a call for another request, whose answer is translated back, with the fields that the host sets in every request.
- * `written`: a field of it whose text is known.
  */
 export function replace<Request extends object>(
   call: Call<unknown>,
   made: Request,
   signal?: AbortSignal,
-  written?: WrittenField,
 ): Call<Request> {
   const request = call.fixed === undefined ? made : { ...made, ...call.fixed }
   const field = (name: string) => (request as Record<string, unknown>)[name]
-  const json = (more: Record<string, unknown>) => printed({ ...request, ...more }, written)
+  const json = (more: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...more }))
   const { cancellation } = call
   if (signal !== undefined || call.large === true || cancellation === undefined) {
-    return overlaid(signalled(call, signal), { request, field, json, form: undefined, inChunks: true })
+    const own = { request, field, json, form: undefined, clientHeaders: undefined, inChunks: true }
+    return overlaid(signalled(call, signal), own)
   }
   // Copying descriptors takes longer than all the rest.
-  const { id, model, openModel, maxOutputTokens, sent, headers, publicModel, stream } = call
-  const head = { id, model, openModel, maxOutputTokens, sent, headers, publicModel, stream }
+  const {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    headers,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    stream,
+  } = call
+  const head = {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    headers,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    stream,
+  }
   return cancelledBy(cancellation as Canceller, { ...head, request, field, json, form: undefined, inChunks: true })
 }
 
 /** Like `replace`, for a request that may be large: then `prepare` serializes it in several turns of the event loop. */
-export function replaceLarge<Request extends object>(
-  call: Call<unknown>,
-  made: Request,
-  written?: WrittenField,
-): Call<Request> {
-  const replaced = replace(call, made, undefined, written)
+export function replaceLarge<Request extends object>(call: Call<unknown>, made: Request): Call<Request> {
+  const replaced = replace(call, made)
   if (call.large !== true) return replaced
   const { request } = replaced
   let body: JsonBody | undefined

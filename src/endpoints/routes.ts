@@ -1,15 +1,18 @@
-/** The route table: path → method → endpoint. A `*` matches one segment, or several for names of models. */
+/** The endpoints, and which of them a request is for. */
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
-import { pathOf } from '../http/target.ts'
+import { isBelowV1, pathOf } from '../http/target.ts'
 import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
 import { embeddings } from './embeddings/embeddings.ts'
-import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
+import type { Endpoint, QueryEndpoint } from './endpoint.ts'
+import { generateContent, streamGenerateContent } from './gemini/content.ts'
+import { countContentTokens } from './gemini/count.ts'
+import { batchEmbedContents, embedContent } from './gemini/embed.ts'
 import { imageEdits, imageGenerations } from './images/images.ts'
 import { countMessageTokens } from './messages/count.ts'
 import { messages } from './messages/messages.ts'
-import { listModels, retrieveModel } from './models/models.ts'
+import { listContentModels, listModels, retrieveContentModel, retrieveModel } from './models/models.ts'
 import { moderations } from './moderations.ts'
 import { compactResponse } from './responses/compact.ts'
 import { countInputTokens } from './responses/input-tokens.ts'
@@ -17,39 +20,47 @@ import { responses } from './responses/responses.ts'
 import { cancelResponse, deleteResponse, listInputItems, retrieveResponse } from './responses/stored.ts'
 import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
+import { rerank } from './rerank/rerank.ts'
+import { speech } from './speech/speech.ts'
 import { transcriptions } from './transcriptions/transcriptions.ts'
 
-/** Any endpoint. */
-// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own types of request and response
-export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
-
-const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
-  '/v1/models': { GET: listModels },
-  '/v1/models/*': { GET: retrieveModel },
-  '/v1/chat/completions': { POST: chat },
-  '/v1/completions': { POST: completions },
-  '/v1/messages': { POST: messages },
-  '/v1/messages/count_tokens': { POST: countMessageTokens },
-  '/v1/embeddings': { POST: embeddings },
-  '/v1/moderations': { POST: moderations },
-  '/v1/responses': { POST: responses },
-  '/v1/responses/compact': { POST: compactResponse },
-  '/v1/responses/input_tokens': { POST: countInputTokens },
-  '/v1/responses/*/input_items': { GET: listInputItems },
-  '/v1/responses/*/cancel': { POST: cancelResponse },
-  '/v1/responses/*': { GET: retrieveResponse, DELETE: deleteResponse },
-  '/v1/images/generations': { POST: imageGenerations },
-  '/v1/images/edits': { POST: imageEdits },
-  '/v1/audio/transcriptions': { POST: transcriptions },
-  '/v1/videos/generations': { POST: submitVideo },
-  '/v1/videos/generations/*': { GET: retrieveVideoTask },
-  // Aliases that clients of similar services use.
-  '/v1/video/generations': { POST: submitVideo },
-  '/v1/video/generations/*': { GET: retrieveVideoTask },
-  '/v1/videos': { GET: listVideos, POST: createVideo },
-  '/v1/videos/*/content': { GET: videoContent },
-  '/v1/videos/*': { GET: retrieveVideo, DELETE: deleteVideo },
-}
+/** The gateway's own endpoints. */
+export const ownEndpoints: readonly Endpoint[] = [
+  listContentModels,
+  retrieveContentModel,
+  generateContent,
+  streamGenerateContent,
+  countContentTokens,
+  embedContent,
+  batchEmbedContents,
+  listModels,
+  retrieveModel,
+  chat,
+  completions,
+  messages,
+  countMessageTokens,
+  embeddings,
+  moderations,
+  responses,
+  compactResponse,
+  countInputTokens,
+  listInputItems,
+  cancelResponse,
+  retrieveResponse,
+  deleteResponse,
+  imageGenerations,
+  imageEdits,
+  rerank,
+  speech,
+  transcriptions,
+  submitVideo,
+  retrieveVideoTask,
+  listVideos,
+  createVideo,
+  videoContent,
+  retrieveVideo,
+  deleteVideo,
+]
 
 /** The endpoints of a path. */
 export interface Route {
@@ -59,45 +70,89 @@ export interface Route {
   readonly rest: string
 }
 
-const fixed = new Map(Object.entries(table).filter(([pattern]) => !pattern.includes('*')))
-const open = Object.entries(table)
-  .filter(([pattern]) => pattern.includes('*'))
-  .map(([pattern, methods]) => {
-    const [before = '', after = ''] = pattern.split('*')
-    return { before, after, methods, isOneSegment: pattern !== '/v1/models/*' }
-  })
+type Methods = Record<string, Endpoint>
 
-/** The route for a target. Throws 404, which suggests the correct path for a misspelt one. */
-export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>): Route {
-  const path = pathOf(target)
-  const route = findRoute(path)
-  if (route !== undefined) return route
-  const shown = `${method} ${path.slice(0, longestShown)}`
-  const tidy = path.replace(/\/{2,}/g, '/').replace(/^\/v1/i, '/v1')
-  const meant = tidy !== path && findRoute(tidy) !== undefined ? `Did you mean "${tidy.slice(0, longestShown)}"?` : ''
-  const advice = meant || 'Check the path and the method against the documentation.'
-  throw new GatewayError('unknown_url', { message: `Unknown request URL: ${shown}. ${advice}` })
+interface OpenPath {
+  readonly before: string
+  readonly after: string
+  readonly methods: Methods
+  readonly isOneSegment: boolean
 }
 
 /** The most characters of a path that an error message repeats. */
 const longestShown = 200
 
-/** The name of the endpoint that a request addresses; undefined if there is none. */
-export function nameAt({ method, target }: Pick<Exchange, 'method' | 'target'>): string | undefined {
-  const methods = findRoute(pathOf(target))?.methods
-  return methods === undefined ? undefined : endpointIn(methods, method)?.name
+/** The route table: path → method → endpoint. A `*` matches one segment, or several for names of models. */
+export class Routes {
+  readonly #fixed = new Map<string, Methods>()
+  readonly #open: readonly OpenPath[]
+  /** The paths that `isBelowV1` does not claim. */
+  readonly #elsewhere: ReadonlySet<string>
+
+  /** `more`: endpoints of the host. Throws a `TypeError` for one whose place is taken. */
+  constructor(more: readonly Endpoint[] = []) {
+    const table = new Map<string, Methods>()
+    for (const endpoint of [...ownEndpoints, ...more]) {
+      for (const path of [endpoint.path].flat()) {
+        const methods = table.get(path) ?? {}
+        if (Object.hasOwn(methods, endpoint.method)) {
+          throw new TypeError(`endpoints: there is already a ${endpoint.method} ${path}`)
+        }
+        methods[endpoint.method] = endpoint
+        table.set(path, methods)
+      }
+    }
+    const open: OpenPath[] = []
+    for (const [path, methods] of table) {
+      const [before = '', after] = path.split('*')
+      if (after === undefined) this.#fixed.set(path, methods)
+      else open.push({ before, after, methods, isOneSegment: !path.endsWith('/models/*') })
+    }
+    this.#elsewhere = new Set([...this.#fixed.keys()].filter((path) => !isBelowV1(path)))
+    // The longer path first: `/v1/responses/*/cancel` before `/v1/responses/*`.
+    this.#open = open.sort((left, right) => lengthOf(right) - lengthOf(left))
+  }
+
+  /** Whether a target is that of an endpoint outside of `/v1`, such as `/v2/rerank`. */
+  isElsewhere(target: string): boolean {
+    return this.#elsewhere.has(pathOf(target))
+  }
+
+  /** The route for a target. Throws 404, which suggests the correct path for a misspelt one. */
+  of({ method, target }: Pick<Exchange, 'method' | 'target'>): Route {
+    const path = pathOf(target)
+    const route = this.#find(path)
+    if (route !== undefined) return route
+    const shown = `${method} ${path.slice(0, longestShown)}`
+    const tidy = path.replace(/\/{2,}/g, '/').replace(/^\/v1/i, '/v1')
+    const meant = tidy !== path && this.#find(tidy) !== undefined
+    const advice = meant
+      ? `Did you mean "${tidy.slice(0, longestShown)}"?`
+      : 'Check the path and the method against the documentation.'
+    throw new GatewayError('unknown_url', { message: `Unknown request URL: ${shown}. ${advice}` })
+  }
+
+  /** The name of the endpoint that a request addresses; undefined if there is none. */
+  nameAt({ method, target }: Pick<Exchange, 'method' | 'target'>): string | undefined {
+    const methods = this.#find(pathOf(target))?.methods
+    return methods === undefined ? undefined : endpointIn(methods, method)?.name
+  }
+
+  #find(path: string): Route | undefined {
+    const methods = this.#fixed.get(path)
+    if (methods !== undefined) return { methods, rest: '' }
+    for (const { before, after, methods: found, isOneSegment } of this.#open) {
+      if (path.length > before.length + after.length && path.startsWith(before) && path.endsWith(after)) {
+        const rest = path.slice(before.length, path.length - after.length)
+        if (!isOneSegment || !rest.includes('/')) return { methods: found, rest }
+      }
+    }
+    return undefined
+  }
 }
 
-function findRoute(path: string): Route | undefined {
-  const methods = fixed.get(path)
-  if (methods !== undefined) return { methods, rest: '' }
-  for (const { before, after, methods: found, isOneSegment } of open) {
-    if (path.length > before.length + after.length && path.startsWith(before) && path.endsWith(after)) {
-      const rest = path.slice(before.length, path.length - after.length)
-      if (!isOneSegment || !rest.includes('/')) return { methods: found, rest }
-    }
-  }
-  return undefined
+function lengthOf({ before, after }: OpenPath): number {
+  return before.length + after.length
 }
 
 /** Whether an endpoint calls a model. */

@@ -5,26 +5,33 @@ import type { Receipt } from '../money/receipt.ts'
 import type { Caller } from '../callers/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { noAnswer } from '../http/deadline.ts'
-import { amendForm, prefixForm } from '../http/form.ts'
+import { estimateTokens } from '../wire/counts.ts'
 import type { OpenCall } from '../http/open-calls.ts'
-import type { Deployment, Model } from '../models/contract.ts'
-import { passesLate } from '../models/cost-guard.ts'
+import type { Deployment } from '../models/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import type { AttemptWatch, CallWatch } from '../observe/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { AttemptEnd } from '../money/attempt-log.ts'
 import type { Trial } from '../routing/attempts.ts'
 import { ProviderError } from '../providers/failure.ts'
+import type { Preference } from '../routing/preference.ts'
+import type { PassedOver } from '../routing/attempt-order.ts'
+import type { VendorQueues } from '../routing/queue/queues.ts'
+import type { Turn } from '../routing/queue/vendor-queue.ts'
 import { mayHaveBegun } from '../routing/begun-work.ts'
 import type { Work } from '../providers/work.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
+import { AttemptLimits } from './attempt-limits.ts'
 import type { CallEndpoint, Context } from './endpoint.ts'
-import { amend, callFor, overlaid } from './order.ts'
+import { fitted } from './fitted-call.ts'
+import { amend, callFor } from './order.ts'
 
 /** A request that has passed the rate limits and whose money is held. */
 export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'observer'> {
   readonly caller: Caller
   readonly attribution: Attribution
+  /** The conversation that the request belongs to, whose deployment it should get; undefined: any. */
+  readonly conversation?: { readonly id: string; readonly promptCacheKey: string | undefined } | undefined
   /** Milliseconds since `startedAt`, measured by a monotonic clock. */
   readonly elapsedMs: () => number
   /** The limit of output tokens to send to the vendor if the request has none, so that the held amount suffices. */
@@ -50,6 +57,16 @@ export class Served<R, A> implements Trial<A> {
   readonly #endpoint: CallEndpoint<R, A>
   readonly #admitted: Admitted<R>
   readonly #timeoutMs: number
+  readonly #preference: Preference
+  /** Whether the times of deployments matter to the model. */
+  readonly #learns: boolean
+  /** Those of the attempt in progress, or of the one whose response is sent. */
+  #limits: AttemptLimits<A> | undefined
+  readonly #queues: VendorQueues | undefined
+  /** The last turn in a queue. */
+  #turn: Turn | undefined
+  /** Whether the attempt waits for its turn, so that nothing is sent. */
+  #isWaiting = false
   #provider: Provider | undefined
   /** The attempt in progress, or the one whose response is sent. */
   #attempt: AttemptWatch | undefined
@@ -62,7 +79,9 @@ export class Served<R, A> implements Trial<A> {
     readonly call: OpenCall
     readonly candidates: readonly Deployment[]
     readonly observer: Observer
+    readonly queues: VendorQueues | undefined
     readonly timeoutMs: number
+    readonly preference: Preference
   }) {
     const { endpoint, admitted, observer } = parts
     const { id, order, model, startedAt, cap } = admitted
@@ -70,6 +89,9 @@ export class Served<R, A> implements Trial<A> {
     this.#admitted = admitted
     this.watch = admitted.watch
     this.#timeoutMs = parts.timeoutMs
+    this.#preference = parts.preference
+    this.#learns = model.prefer !== undefined || parts.candidates.some((each) => each.firstContentMs === 'usual')
+    this.#queues = parts.queues
     this.candidates = parts.candidates
     this.cancellation = parts.call
     this.context = { id, order, model, meter: new Meter(endpoint.name, admitted), observer, startedAt }
@@ -78,7 +100,32 @@ export class Served<R, A> implements Trial<A> {
       lengthFields === undefined || cap === undefined ? undefined : lengthChanges(order.field, lengthFields[0], cap)
   }
 
+  /** Reports the deployments that are not tried in their turn. */
+  passOver(deployments: readonly PassedOver[]): void {
+    for (const { deployment, reason } of deployments) {
+      this.#skip(deployment, new GatewayError(whyPassedOver[reason].code, whyPassedOver[reason]))
+    }
+  }
+
+  #skip(deployment: Deployment, error: GatewayError, ms: number = 0): void {
+    const { id, order, observer, meter } = this.context
+    meter.skipped(deployment, error)
+    const { provider, model: providerModel } = deployment
+    const names = { id, model: order.model, provider: provider.name, providerModel }
+    if (observer.watchesAttempts) observer.attemptEnded({ ...names, outcome: 'skipped', ms, error })
+  }
+
   attempt(deployment: Deployment): Promise<A> {
+    if (this.#queues === undefined) return this.#call(deployment)
+    this.#isWaiting = true
+    const { caller, order } = this.#admitted
+    const call = this.#queues.call(caller, order.promptTokens, this.cancellation)
+    return this.#queues.of(deployment).run(call, (turn) => this.#call(deployment, turn))
+  }
+
+  #call(deployment: Deployment, turn?: Turn): Promise<A> {
+    this.#turn = turn
+    this.#isWaiting = false
     const { id, order, model, meter } = this.context
     const { provider, model: named, open: openModel = false } = deployment
     this.#provider = provider
@@ -86,15 +133,44 @@ export class Served<R, A> implements Trial<A> {
     const sent = (share?: number) => meter.sent(share)
     const attempt = (this.#attempt = this.watch && this.#watched(this.watch, deployment))
     const headers = attempt?.headers
-    const head = { id, cancellation: this.cancellation, model: named, openModel, maxOutputTokens, sent, headers }
+    const { conversation } = this.#admitted
+    const limits = this.#limit(deployment)
+    const head = {
+      id,
+      cancellation: limits ?? this.cancellation,
+      model: named,
+      openModel,
+      maxOutputTokens,
+      sent,
+      answered: turn?.answered,
+      headers,
+      conversation: conversation?.id,
+      promptCacheKey: conversation?.promptCacheKey,
+      pricesCache: price?.hasCacheRates,
+    }
     const call = fitted(callFor(order, head), this.#endpoint.name, model, deployment)
     const bounded = this.#bound === undefined ? call : amend(call, this.#bound)
     meter.attempt(deployment, price?.hasServiceTiers === true ? tierIn(bounded.field) : undefined)
     const working = this.#admitted.work.of(provider)
     // The closure is in another method: beside `sent`, which lives as long as the response, it would keep the request.
-    return attempt === undefined
-      ? this.#endpoint.ask(working, bounded, this.context)
-      : this.#askWithin(attempt, working, bounded)
+    const answer =
+      attempt === undefined
+        ? this.#endpoint.ask(working, bounded, this.context)
+        : this.#askWithin(attempt, working, bounded)
+    return limits === undefined ? answer : limits.within(answer)
+  }
+
+  /** The time limits of an attempt, if its deployment has some. */
+  #limit(deployment: Deployment): AttemptLimits<A> | undefined {
+    const { firstContentMs: given, timeoutMs } = deployment
+    this.#limits?.close()
+    this.#limits = undefined
+    if (given === undefined && timeoutMs === undefined) return undefined
+    const limit = given === 'usual' ? this.#preference.times.p99Ms(deployment) : given
+    const firstContentMs = this.context.order.stream ? limit : undefined
+    if (firstContentMs === undefined && timeoutMs === undefined) return undefined
+    this.#limits = new AttemptLimits({ firstContentMs, timeoutMs }, this.cancellation, (answer) => this.discard(answer))
+    return this.#limits
   }
 
   #askWithin(attempt: AttemptWatch, provider: Provider, call: Call<R>): Promise<A> {
@@ -142,12 +218,21 @@ export class Served<R, A> implements Trial<A> {
   }
 
   get isWatched(): boolean {
-    return this.#admitted.logsAttempts === true || this.watch !== undefined || this.context.observer.watchesAttempts
+    return (
+      this.#learns ||
+      this.#admitted.logsAttempts === true ||
+      this.watch !== undefined ||
+      this.context.observer.watchesAttempts
+    )
   }
 
-  ended({ provider, model: providerModel }: Deployment, end: AttemptEnd): void {
+  ended(deployment: Deployment, end: AttemptEnd): void {
+    if (this.#isWaiting) return this.#skip(deployment, GatewayError.from(end.error), end.ms)
+    const { provider, model: providerModel } = deployment
     const { id, order, observer, meter } = this.context
     meter.attemptEnded(end)
+    if (this.#learns && order.stream && end.outcome === 'succeeded')
+      this.#preference.times.add({ provider, model: providerModel }, end.ms)
     if (end.outcome === 'succeeded') this.#attempt?.begun()
     else this.#attempt?.ended(end)
     if (observer.watchesAttempts)
@@ -156,9 +241,11 @@ export class Served<R, A> implements Trial<A> {
 
   /** Delivers the receipt, closes the call and disposes of the form. */
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
-    const { id, meter, observer, order } = this.context
+    const { id, meter, observer, order, model } = this.context
+    if (model.prefer !== undefined && outcome === 'completed') this.#learn()
     const billed = billedOf(error)
     if (billed !== undefined) meter.bill(billed)
+    this.#turn?.used(meter.usage?.total_tokens ?? order.promptTokens + estimateTokens(meter.textBytes))
     try {
       meter.end(outcome, error)
     } catch (thrown) {
@@ -166,7 +253,18 @@ export class Served<R, A> implements Trial<A> {
     }
     if (this.watch !== undefined) this.#unwatch(this.watch, outcome, error)
     this.cancellation.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
+    this.#limits?.close()
     order.form?.dispose()
+  }
+
+  /** For the next request of the conversation. */
+  #learn(): void {
+    const { order, model, meter } = this.context
+    const { deployment } = meter
+    const { promptTokens } = order
+    if (deployment === undefined) return
+    const conversation = this.#admitted.conversation?.id
+    this.#preference.served({ model: model.id, deployment, conversation, promptTokens, usage: meter.usage })
   }
 
   #unwatch(watch: CallWatch, outcome: Receipt['outcome'], error: GatewayError | undefined): void {
@@ -182,6 +280,11 @@ export class Served<R, A> implements Trial<A> {
   }
 }
 
+const whyPassedOver = {
+  breaker: { code: 'service_unavailable', message: 'The breaker is open: too many calls in a row have failed.' },
+  context: { code: 'context_length_exceeded', message: 'The request seems too long for this deployment.' },
+} as const
+
 function billedOf(failure: unknown) {
   return failure instanceof ProviderError ? failure.billed : undefined
 }
@@ -189,16 +292,4 @@ function billedOf(failure: unknown) {
 /** Whether the caller ended the request, by disconnecting or because its key was revoked; then it is still charged. */
 function isCallersEnd({ code }: GatewayError): boolean {
   return code === 'client_closed' || code === 'invalid_api_key'
-}
-
-/** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */
-function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
-  const fixed =
-    deployment.set === undefined && model.set === undefined ? undefined : { ...deployment.set, ...model.set }
-  const { form } = call
-  if (form === undefined) return fixed === undefined ? call : overlaid(amend(call, fixed), { fixed })
-  const checked = amendForm(form, (name, value) => (passesLate(endpoint, name, value, model) ? value : undefined))
-  return overlaid(fixed === undefined ? call : amend(call, fixed), {
-    form: fixed === undefined ? checked : prefixForm(checked, fixed),
-  })
 }

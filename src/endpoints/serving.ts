@@ -13,7 +13,10 @@ import { yieldIfLarge } from '../providers/yielding.ts'
 import { Attempts, type AttemptSettings, type RetryOptions } from '../routing/attempts.ts'
 import { notAgain } from '../routing/begun-work.ts'
 import type { Breaker } from '../routing/breaker.ts'
-import { attemptOrder } from '../routing/attempt-order.ts'
+import { FirstContentTimes } from '../routing/first-content-times.ts'
+import { Preference } from '../routing/preference.ts'
+import type { VendorQueues } from '../routing/queue/queues.ts'
+import { attemptOrder, fittingFirst, passedOver } from '../routing/attempt-order.ts'
 import type { CallEndpoint } from './endpoint.ts'
 import { Served, type Admitted } from './served.ts'
 
@@ -25,6 +28,8 @@ export interface ServingOptions {
   readonly heartbeat: Heartbeat
   readonly random: () => number
   readonly observer: Observer
+  /** Undefined: calls are sent at once. */
+  readonly queues?: VendorQueues | undefined
 }
 
 type StreamingEndpoint<R, A> = CallEndpoint<R, A> & Required<Pick<CallEndpoint<R, A>, 'frames'>>
@@ -34,6 +39,7 @@ export class Serving {
   readonly #options: ServingOptions
   readonly #settings: AttemptSettings
   readonly #timeoutMs: number
+  readonly #preference = new Preference(new FirstContentTimes())
   /** How long a stream waits for its first content before its head is sent. */
   readonly #patience: TimeLimit
 
@@ -51,18 +57,32 @@ export class Serving {
    * receipt is delivered, the call is closed and the form is disposed of.
    */
   async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall): Promise<Reply> {
-    const { observer, random } = this.#options
-    const { order, model } = admitted
-    const candidates = attemptOrder(model.deployments, random)
-    const served = new Served({ endpoint, admitted, call, candidates, observer, timeoutMs: this.#timeoutMs })
+    const { observer, random, queues } = this.#options
+    const { order, model, conversation } = admitted
+    const preference = this.#preference
+    const asked = { promptTokens: order.promptTokens, conversation: conversation?.id }
+    const ordered = preference.order(model, attemptOrder(model.deployments, random, conversation?.id), asked)
+    const candidates = this.#settings.breaker.usable(fittingFirst(ordered, order))
+    const served = new Served({
+      endpoint,
+      admitted,
+      call,
+      candidates,
+      observer,
+      timeoutMs: this.#timeoutMs,
+      preference,
+      queues,
+    })
+    served.passOver(passedOver(ordered, candidates[0], order))
     try {
       const attempts = new Attempts<A>(this.#settings, served)
       // The field `stream` may be the last part of a form.
       if (order.form !== undefined) await Promise.race([order.form.arrived, answerOf(endpoint, attempts)])
       if (streams(endpoint) && order.stream) {
-        const soon = attempts.answerWithin(this.#patience)
+        const isFile = endpoint.isFile?.(order) === true
+        const soon = isFile ? attempts.answer() : attempts.answerWithin(this.#patience)
         const first = await (endpoint.once === true ? soon.catch(notAgain) : soon)
-        return this.#streamed(endpoint, served, attempts, first)
+        return this.#streamed(endpoint, served, attempts, first, isFile)
       }
       const answer = await answerOf(endpoint, attempts)
       // A response can contain parts of a large request. It is serialised in one turn, and written in another.
@@ -84,6 +104,7 @@ export class Serving {
     this.#settings.limit.close()
     this.#patience.close()
     this.#options.heartbeat.close()
+    this.#options.queues?.close()
   }
 
   /**
@@ -96,6 +117,7 @@ export class Serving {
     served: Served<R, A>,
     attempts: Attempts<A>,
     first: A | undefined,
+    isFile: boolean,
   ): Reply {
     const { context } = served
     let answer = first
@@ -103,8 +125,8 @@ export class Serving {
     const failed = (error: GatewayError) => endpoint.failed?.(error, context) ?? errorFrame(error)
     if (answer !== undefined) {
       served.begun()
-      const body = this.#body(endpoint.frames(answer, context, false), served, { idle, failed })
-      return { status: 200, headers: withOmitted(sseHeaders, served), body }
+      const body = this.#body(endpoint.frames(answer, context, false), served, { idle, failed, isFile })
+      return { status: 200, headers: withOmitted(headersOf(endpoint, served, answer), served), body }
     }
     const pending = answerOf(endpoint, attempts)
     const later = async () => {
@@ -114,13 +136,13 @@ export class Serving {
     }
     const opening = endpoint.opening?.(context) ?? idle?.() ?? keepAliveFrame
     const body = this.#body(flowAfter(later()), served, { opening, idle, failed })
-    return { status: 200, headers: withOmitted(sseHeaders, served), body }
+    return { status: 200, headers: withOmitted(headersOf(endpoint, served, undefined), served), body }
   }
 
   #body<R, A>(
     frames: Frames,
     served: Served<R, A>,
-    events: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>,
+    events: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed' | 'isFile'>,
   ): StreamBody {
     const { stallMs = 60_000, idleMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
     const { id, meter, observer } = served.context
@@ -145,11 +167,20 @@ export class Serving {
   }
 }
 
+function headersOf<R, A>(
+  { streamType }: StreamingEndpoint<R, A>,
+  { context }: Served<R, A>,
+  answer: A | undefined,
+): Reply['headers'] {
+  const type = streamType?.(context.order, answer)
+  return type === undefined ? sseHeaders : { ...sseHeaders, 'content-type': type }
+}
+
 /** Tells the client which parts of its request the provider did not get. Their names may be the client's. */
 function withOmitted<R, A>(headers: Reply['headers'], { context }: Served<R, A>): Reply['headers'] {
   const { omitted } = context.meter
   if (omitted === undefined) return headers
-  return { ...headers, 'x-modelhatch-omitted': omitted.map((name) => name.replaceAll(/[^\w.:-]/g, '_')).join(', ') }
+  return { ...headers, 'x-modelhatch-omitted': omitted.map((name) => name.replaceAll(/[^\w.:[\]-]/g, '_')).join(', ') }
 }
 
 function answerOf<R, A>({ once }: CallEndpoint<R, A>, attempts: Attempts<A>): Promise<A> {

@@ -1,6 +1,7 @@
 /** Non-streaming replies, and the one place that turns an error into a reply. */
 import { GatewayError } from '../errors.ts'
 import type { Reply, Sink, StreamBody } from './exchange.ts'
+import { googleError } from './google-error.ts'
 import { messageAdvice, messageError } from './message-error.ts'
 
 const json = 'application/json; charset=utf-8'
@@ -37,24 +38,32 @@ class Pieces implements StreamBody {
   }
 }
 
+/** Whose API a client speaks, which decides the format of errors. */
+export type Dialect = 'openai' | 'anthropic' | 'google'
+
 /**
  * The reply for any thrown value. Anything but a `GatewayError` becomes a generic `server_error`, so that no internals
- * leak. `id`: the request's, for an error in Anthropic's format instead of OpenAI's.
+ * leak. `id`: the request's.
  */
-export function refuse(thrown: unknown, id?: string): Reply {
+export function refuse(thrown: unknown, dialect: Dialect = 'openai', id: string = ''): Reply {
   try {
-    return refusalOf(GatewayError.from(thrown), id)
+    return refusalOf(GatewayError.from(thrown), dialect, id)
   } catch {
     // An error object that was modified, or whose getters throw.
-    return refusalOf(new GatewayError('server_error'), id)
+    return refusalOf(new GatewayError('server_error'), dialect, id)
   }
 }
 
-function refusalOf(error: GatewayError, id: string | undefined): Reply {
+function refusalOf(error: GatewayError, dialect: Dialect, id: string): Reply {
   const { status } = error
   if (!Number.isInteger(status) || status < 400 || status > 599)
     throw new TypeError(`${status} is not an HTTP error status`)
-  const advice = id === undefined ? error.adviceHeaders() : messageAdvice(error)
-  const body = JSON.stringify(id === undefined ? error : messageError(error, id))
+  const advice = dialect === 'anthropic' ? messageAdvice(error) : error.adviceHeaders()
+  const body = JSON.stringify(bodyOf(error, dialect, id))
   return { status, headers: { 'content-type': json, ...advice }, body }
+}
+
+function bodyOf(error: GatewayError, dialect: Dialect, id: string): object {
+  if (dialect === 'openai') return error
+  return dialect === 'google' ? googleError(error) : messageError(error, id)
 }

@@ -12,17 +12,20 @@ import { ignore } from './ignore.ts'
 
 /**
  * The JSON body of a request, with the presets of the exchange filled in. `own`: default values that the endpoint
- * documents; they override the defaults of the presets. Throws 400 (not JSON), 408 (stopped arriving), 413 (too large),
+ * documents; they override the defaults of the presets. Throws or rejects with 400 (not JSON), 408 (stopped arriving), 413 (too large),
  * 415 (other media type or encoding).
  */
-export async function readJson(
+export function readJson(
   exchange: PresetExchange,
   sizes: Sizes,
   own?: Readonly<Record<string, string>>,
-): Promise<JsonBody> {
-  const body = await readBody(exchange, sizes)
+): JsonBody | Promise<JsonBody> {
+  const body = readBody(exchange, sizes)
   const { presets } = exchange
-  return presets === undefined && own === undefined ? body : preset(body, sizes, presets, own)
+  if (presets === undefined && own === undefined) return body
+  return body instanceof Promise
+    ? body.then((read) => preset(read, sizes, presets, own))
+    : preset(body, sizes, presets, own)
 }
 
 function preset(
@@ -67,7 +70,7 @@ function readBody(exchange: Exchange, sizes: Sizes): JsonBody | Promise<JsonBody
 const emptyObject = Buffer.from('{}')
 
 /** An empty body counts as `{}`, as it does for the hosts' parsers, so that the error names the missing field. */
-function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody | Promise<JsonBody> {
+export function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody | Promise<JsonBody> {
   if (isLarge(bytes)) return largeBodyFrom(bytes, sizes)
   return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
 }

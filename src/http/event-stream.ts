@@ -21,6 +21,8 @@ export interface EventStreamOptions {
   readonly opening?: string | undefined
   /** The frame that keeps an idle connection open. Default: a comment. */
   readonly idle?: (() => string | undefined) | undefined
+  /** Whether the frames are the bytes of a file: it gets no idle frames, and is cut where it fails. Default: no. */
+  readonly isFile?: boolean | undefined
   /** Whether frames are still read after the client has disconnected. Default: no. */
   readonly keepReading?: () => boolean
   /** Called before each frame is written. */
@@ -113,9 +115,9 @@ class Pump implements Receiver<string | Uint8Array> {
 
   beat(): void {
     if (this.#stalled) return
-    const { silentBeats = Infinity } = this.#options
+    const { silentBeats = Infinity, isFile = false } = this.#options
     if (this.#silent !== undefined && ++this.#silent >= silentBeats) this.#end(silence())
-    else this.#sink.write(this.#idleFrame())
+    else if (!isFile) this.#sink.write(this.#idleFrame())
   }
 
   /** Called from a timer, where an exception would crash the host. */
@@ -130,7 +132,7 @@ class Pump implements Receiver<string | Uint8Array> {
   #end(thrown: unknown): void {
     if (this.#over) return
     this.#over = true
-    const { heartbeat, signal, ended, failed } = this.#options
+    const { heartbeat, signal, ended, failed, isFile = false } = this.#options
     heartbeat.remove(this)
     signal.removeEventListener('abort', this)
     this.#frames.stop()
@@ -139,7 +141,8 @@ class Pump implements Receiver<string | Uint8Array> {
     if (this.#sink.closed || error?.code === 'client_closed') ended('cancelled', error)
     else if (error === undefined) ended('completed')
     else {
-      this.#sink.write(lastFrame(failed, error))
+      if (isFile) this.#sink.destroy()
+      else this.#sink.write(lastFrame(failed, error))
       ended('failed', error)
     }
     this.#sink.end(error === undefined)

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
 import { scanObject, type Places, type Scan } from './json-scan.ts'
 import { checkValue, countEntries } from './json-value.ts'
-import { typesIn, type Types } from './json-types.ts'
+import { noTypes, typesIn, type Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A parsed JSON object. */
@@ -32,6 +32,8 @@ export class JsonBody {
   /** Undefined if only the parsed value is known. */
   #places: Places | undefined
   #types: Scan['types'] = []
+  #hasLongNumber = false
+  #hasRepeats: boolean | undefined
   #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
   #value: JsonObject | undefined
@@ -52,9 +54,10 @@ export class JsonBody {
     if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8.')
     const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
     const text = marked ? bytes.subarray(3) : bytes
-    const { places, types } = scanObject(text, sizes)
+    const { places, types, hasLongNumber } = scanObject(text, sizes)
     const body = new JsonBody(text, places, undefined)
     body.#types = types
+    body.#hasLongNumber = hasLongNumber
     return body
   }
 
@@ -93,6 +96,14 @@ export class JsonBody {
     return this.length >= largeBytes
   }
 
+  /**
+   * Whether the text has a number that parsing may change: one with 16 or more characters, or with an exponent. False if only
+   * the parsed value is known.
+   */
+  get hasLongNumber(): boolean {
+    return this.#hasLongNumber
+  }
+
   /** The body as JSON text in UTF-8. */
   get bytes(): Buffer {
     if (this.#length !== undefined) throw new TypeError('the request body was released')
@@ -116,7 +127,10 @@ export class JsonBody {
 
   /** The value of a top-level field; in a longer body only that field is parsed. */
   get(name: string): unknown {
-    if (this.isSmall) return Object.hasOwn(this.value, name) ? this.value[name] : undefined
+    if (this.isSmall) {
+      const field = this.value[name]
+      return field === undefined || Object.hasOwn(this.value, name) ? field : undefined
+    }
     const member = this.#members().get(name)
     if (member === undefined) return undefined
     const parsed = (this.#parsed ??= new Map())
@@ -146,21 +160,10 @@ export class JsonBody {
     return member.entries !== countEntries(this.get(name))
   }
 
-  /**
-   * The text of a top-level field, if `value` was parsed from it. `entries`: the members and items in the value, at all levels;
-   * a text with more has duplicate keys, of which parsers take either the first or the last.
-   */
-  textOf(name: string, value: unknown, entries: number): Buffer | undefined {
-    const places = this.#places
-    if (places === undefined || this.#value?.[name] !== value || this.#repeats()) return undefined
-    const at = this.#placeOf(name)
-    if (places[at + 4] !== entries) return undefined
-    return this.bytes.subarray(places[at + 2], places[at + 3])
-  }
-
   /** The members named `type` inside a top-level field, without parsing it; undefined if they are not known. */
   typesWithin(name: string): Types | undefined {
     if (this.#places === undefined) return typesIn(this.get(name))
+    if (this.#types === undefined) return noTypes
     return this.#repeats() ? undefined : this.#types[this.#placeOf(name) / perMember]
   }
 
@@ -195,7 +198,7 @@ export class JsonBody {
   release(keep: readonly string[]): void {
     const kept = Object.fromEntries(this.names().map((name) => [name, keep.includes(name) ? this.get(name) : null]))
     this.#length = this.length
-    this.#bytes = this.#places = this.#found = undefined
+    this.#bytes = this.#places = this.#found = this.#hasRepeats = undefined
     this.#parsed = undefined
     this.#value = kept
   }
@@ -205,7 +208,12 @@ export class JsonBody {
     return Object.fromEntries(this.names().map((name) => [name, this.get(name)]))
   }
 
+  /** Whether the text has a duplicate key at the top. */
   #repeats(): boolean {
+    return (this.#hasRepeats ??= this.#findRepeats())
+  }
+
+  #findRepeats(): boolean {
     const names = this.isSmall ? sizeOf(this.value) : this.#members().size
     return this.#places !== undefined && names * perMember !== this.#places.length
   }

@@ -5,7 +5,7 @@
  */
 import { invalid } from '../errors.ts'
 import { broken, endOfEscapes } from './json-escapes.ts'
-import { TypeNames, type Types } from './json-types.ts'
+import { noTypes, TypeNames, type Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
@@ -17,8 +17,9 @@ export type Places = readonly number[]
 /** What a scan records of the top-level members, in their order. */
 export interface Scan {
   readonly places: Places
-  /** The types inside each; undefined if they are not known. */
-  readonly types: readonly (Types | undefined)[]
+  /** The types inside each; undefined if they are not known. Absent: no member has any. */
+  readonly types: readonly (Types | undefined)[] | undefined
+  readonly hasLongNumber: boolean
 }
 
 const quote = 0x22
@@ -32,6 +33,9 @@ const colon = 0x3a
 
 /** The longest key, in bytes. */
 const longestName = 65_536
+
+/** A number of fewer characters, without an exponent, has at most the 15 digits that a parsed number keeps. */
+const longNumber = 16
 
 /** Up to this many bytes of a string, a loop is faster than a native search. */
 const shortString = 32
@@ -81,6 +85,7 @@ class Scanner {
   /** Offset of the next quote and backslash, searched again once passed; the end of the text if there is none. */
   #nextQuote = 0
   #nextBackslash = 0
+  #hasLongNumber = false
 
   constructor(bytes: Buffer, limits: Limits) {
     this.#bytes = bytes
@@ -98,6 +103,7 @@ class Scanner {
     const bytes = this.#bytes
     const places: number[] = []
     const types: (Types | undefined)[] = []
+    let hasTypes = false
     this.#skipSpace()
     if (bytes[this.#at] !== openBrace) throw invalid('The request body must be a JSON object.')
     for (;;) {
@@ -112,12 +118,14 @@ class Scanner {
       for (;;) {
         if (this.#depth === 1) {
           places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at, this.#nodes - this.#nodesBefore)
-          types.push(this.#types.taken())
+          const inside = this.#types.taken()
+          types.push(inside)
+          hasTypes ||= inside !== noTypes
         }
         this.#skipSpace()
         if (this.#depth === 0) {
           if (this.#at !== bytes.length) throw broken()
-          return { places, types }
+          return { places, types: hasTypes ? types : undefined, hasLongNumber: this.#hasLongNumber }
         }
         if (bytes[this.#at] === comma) break
         this.#close()
@@ -195,7 +203,7 @@ class Scanner {
     } else if (first === 0x74) this.#skipWord('true')
     else if (first === 0x66) this.#skipWord('false')
     else if (first === 0x6e) this.#skipWord('null')
-    else this.#at = skipNumber(this.#bytes, this.#at)
+    else this.#skipNumber()
   }
 
   /** The offset after the string. */
@@ -228,15 +236,36 @@ class Scanner {
     }
     this.#at += word.length
   }
+
+  #skipNumber(): void {
+    const bytes = this.#bytes
+    const from = this.#at
+    let at = from
+    if (bytes[at] === 0x2d /* - */) at++
+    if (bytes[at] === 0x30 /* 0 */) at++
+    else at = skipDigits(bytes, at)
+    if (bytes[at] === 0x2e /* . */) at = skipDigits(bytes, at + 1)
+    if (bytes[at] === 0x65 || bytes[at] === 0x45 /* e E */) {
+      this.#hasLongNumber = true
+      at++
+      if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
+      at = skipDigits(bytes, at)
+    }
+    if (at - from >= longNumber) this.#hasLongNumber = true
+    this.#at = at
+  }
 }
 
-/** Whether no byte between `from` and `end` is a control character. Checks four bytes at a time, for long strings. */
+/**
+ * Whether no byte between `from` and `end` is a control character. Checks four bytes at a time, for long strings: in the
+ * order that most processors have, because none is needed.
+ */
 function isPrintable(words: DataView, from: number, end: number): boolean {
   let found = 0
   let at = from
   for (; at + 8 <= end; at += 8) {
-    const left = words.getInt32(at)
-    const right = words.getInt32(at + 4)
+    const left = words.getInt32(at, true)
+    const right = words.getInt32(at + 4, true)
     // Subtracting 0x20 sets the high bit of smaller bytes; `& ~` excludes bytes that had it set before.
     found |= ((left - 0x20202020) & ~left) | ((right - 0x20202020) & ~right)
   }
@@ -255,20 +284,6 @@ function endOfShortRun(bytes: Buffer, from: number): number {
   const near = Math.min(from + shortString, bytes.length)
   let at = from
   while (at < near && endsRun[bytes[at] as number] === 0) at++
-  return at
-}
-
-function skipNumber(bytes: Uint8Array, from: number): number {
-  let at = from
-  if (bytes[at] === 0x2d /* - */) at++
-  if (bytes[at] === 0x30 /* 0 */) at++
-  else at = skipDigits(bytes, at)
-  if (bytes[at] === 0x2e /* . */) at = skipDigits(bytes, at + 1)
-  if (bytes[at] === 0x65 || bytes[at] === 0x45 /* e E */) {
-    at++
-    if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
-    at = skipDigits(bytes, at)
-  }
   return at
 }
 

@@ -15,7 +15,8 @@ const isTypeName = /^type$/i
 const mostTypes = 64
 const longestType = 64
 
-const none: Types = new Set()
+/** Of a value without any. */
+export const noTypes: Types = new Set()
 
 /** Texts by a hash of their bytes: most requests have the same few types. */
 const texts = new Map<number, string>()
@@ -74,7 +75,7 @@ export class TypeNames {
    * parsed.
    */
   taken(): Types | undefined {
-    const types = this.#areKnown ? (this.#types ?? none) : undefined
+    const types = this.#areKnown ? (this.#types ?? noTypes) : undefined
     this.#types = undefined
     this.#areKnown = true
     return types

@@ -27,12 +27,16 @@ const types: Readonly<Record<number, string>> = {
 /** Agents shorten their conversation at these words. */
 const tooLong = 'prompt is too long'
 
+/** By these details, Anthropic's clients know to send the whole conversation instead of its last turn. */
+const withoutThreads = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
 /** The body of an error. `id`: the request's. */
 export function messageError(error: GatewayError, id: string): object {
-  const { status, code, message } = error
+  const { status, code, message, param } = error
   const type = code === 'insufficient_quota' ? 'billing_error' : (types[status] ?? 'invalid_request_error')
   const words = code === 'context_length_exceeded' && !message.startsWith(tooLong) ? `${tooLong}: ${message}` : message
-  return { type: 'error', error: { type, message: words }, request_id: id }
+  const details = param === 'thread' && code === 'unsupported_parameter' ? { details: withoutThreads } : {}
+  return { type: 'error', error: { type, message: words, ...details }, request_id: id }
 }
 
 /** The last event of a stream that failed. */

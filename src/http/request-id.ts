@@ -1,12 +1,16 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Random bytes are drawn for this many ids at once. */
+/** Random digits are drawn for this many ids at once. */
 const ids = 128
-/** The time takes 6 of the 16 bytes of an id. */
-const randomBytes = 10
+/** The time takes 12 of the 32 digits of an id. */
+const randomDigits = 20
 
-let pool: Buffer | undefined
+const bytes = Buffer.alloc((ids * randomDigits) / 2)
+let digits = ''
 let at = 0
+let time = 0
+/** The part of an id that says the time. */
+let head = ''
 
 /**
  * A new id of a request: `req_` and 32 hexadecimal digits, 12 of the time in milliseconds and 20 of 80 random bits. The time
@@ -14,9 +18,14 @@ let at = 0
  * reads and writes a page of its own.
  */
 export function requestId(): string {
-  if (pool === undefined || at === pool.length) {
-    pool = randomFillSync(pool ?? Buffer.alloc(ids * randomBytes))
+  if (at === digits.length) {
+    digits = randomFillSync(bytes).toString('hex')
     at = 0
   }
-  return `req_${Date.now().toString(16).padStart(12, '0')}${pool.toString('hex', at, (at += randomBytes))}`
+  const now = Date.now()
+  if (now !== time) {
+    time = now
+    head = `req_${now.toString(16).padStart(12, '0')}`
+  }
+  return head + digits.slice(at, (at += randomDigits))
 }

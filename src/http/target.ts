@@ -3,11 +3,27 @@
  * form.
  */
 
-/** Whether the gateway handles a target: anything below `/v1`, whether or not such an endpoint exists. */
+/** Whether the gateway handles a target: anything below `/v1` or `/v1beta`, whether or not such an endpoint exists. */
 export function isBelowV1(target: string): boolean {
   const path = pathOf(target)
   // Other spellings (`//v1`, `/V1`) are claimed too, so that the client gets the gateway's 404.
-  return path === '/v1' || path.startsWith('/v1/') || /^\/+v1(?:\/|$)/i.test(path)
+  return path === '/v1' || path.startsWith('/v1/') || /^\/+v1(?:beta)?(?:\/|$)/i.test(path)
+}
+
+/** Whether a target belongs to Google's API: below `/v1beta`, or a method of a model below `/v1`. */
+export function isGoogles(target: string): boolean {
+  if (!target.includes('/v1beta') && !target.includes(':')) return false
+  const path = pathOf(target)
+  return /^\/v1beta(?:\/|$)/.test(path) || googleMethodIn(path) !== undefined
+}
+
+const googleMethod =
+  /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/
+
+/** The model and the method in a path of Google's API. Names of models may have colons, and slashes. */
+export function googleMethodIn(path: string): { readonly model: string; readonly method: string } | undefined {
+  const [, model, method] = googleMethod.exec(path) ?? []
+  return model === undefined || method === undefined ? undefined : { model, method }
 }
 
 /** Whether a target belongs to Anthropic's Messages API: `/v1/messages` and what is below it. */

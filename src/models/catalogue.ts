@@ -4,6 +4,7 @@ import type { ScopedCap } from '../records/cap.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
+import type { OwnKeys } from './own-keys.ts'
 import { withParsedPrices } from './parsed-prices.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
 
@@ -17,6 +18,10 @@ export interface Group {
   readonly caps?: readonly ScopedCap[]
   /** Factor applied to all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
   readonly priceMultiplier?: string
+  /** The part of a vendor's limit that an account of the group gets, relative to others. Default 1. Only used with `fairness`. */
+  readonly weight?: number
+  /** `background`: calls wait for all others where a vendor's limit is near. Default `usual`. Only used with `fairness`. */
+  readonly priority?: 'usual' | 'background'
 }
 
 /** Model groups by name. */
@@ -31,6 +36,8 @@ export interface CatalogueOptions {
   readonly tableDefaults?: PriceTableDefaults | undefined
   /** Whether models without a price are refused. Default false. */
   readonly requiresPrice?: boolean
+  /** Callers' own keys. Default: none. */
+  readonly ownKeys?: OwnKeys | undefined
 }
 
 /** The models that each caller may use. All other models do not exist for it. */
@@ -46,15 +53,22 @@ export class Catalogue {
   }
 
   /**
-   * `startedAt`: when the call started, whose prices apply. Rejects with the same 404 `model_not_found` for a
+   * `startedAt`: when the call started, whose prices apply. Throws or rejects with the same 404 `model_not_found` for a
    * model that does not exist and for one outside the caller's group.
    */
-  async find(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> {
-    const finding = this.#registry.find(id)
-    const found = await (finding instanceof Promise
-      ? within(registryTimeoutMs, finding, 'the model registry')
-      : finding)
-    return this.#allowed(found, id, caller, startedAt)
+  find(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> | Model {
+    const found = this.findForTask(id, caller, startedAt)
+    const { ownKeys } = this.#options
+    if (ownKeys === undefined) return found
+    return Promise.resolve(found).then((model) => ownKeys.modelFor(model, caller))
+  }
+
+  /** Like `find`, with the host's keys: tasks go on without their caller. */
+  findForTask(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> | Model {
+    const found = this.#registry.find(id, caller)
+    if (found === undefined || 'deployments' in found) return this.#allowed(found, id, caller, startedAt)
+    const finding = within(registryTimeoutMs, found, 'the model registry')
+    return finding.then((model) => this.#allowed(model, id, caller, startedAt))
   }
 
   /** The model regardless of groups, for work that was authorised when it started, at the prices of that time. */

@@ -1,9 +1,16 @@
+import type { Caller } from '../callers/contract.ts'
 import type { DisconnectPolicy } from '../money/disconnect.ts'
 import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
+
+/**
+ * Why another deployment is tried: `unavailable`, one failed; `context`, the request was too long for it; `policy`, its vendor's
+ * filter rejected the request.
+ */
+export type FallbackReason = 'unavailable' | 'context' | 'policy'
 
 /** A provider together with its name for a model: one way to serve the model. */
 export interface Deployment {
@@ -15,6 +22,17 @@ export interface Deployment {
   readonly order: number
   /** Among deployments of the same order, the relative probability of being tried first. */
   readonly weight: number
+  /** Maximum tokens of input and output together, if known. Requests that seem too long try larger deployments first. */
+  readonly contextWindow?: number
+  /** The failures of others after which the deployment is tried. Default: it is tried in its order. */
+  readonly when?: readonly FallbackReason[]
+  /**
+   * Milliseconds until the first content of a stream; then the next deployment is tried. `usual`: what 99 % of its latest streams
+   * took at most. Default: no limit but that of the request.
+   */
+  readonly firstContentMs?: number | 'usual'
+  /** Milliseconds until the end of the answer; before its first content the next deployment is tried then. Default: no limit. */
+  readonly timeoutMs?: number
   /** Whether the client chose the vendor's model name (`'openai/*'`), so that an unknown name is the client's error. */
   readonly open?: boolean
   /** Price of a request, if the model itself has none. */
@@ -72,6 +90,11 @@ export interface Model {
   readonly allow?: readonly string[]
   /** Fields that are set in every request and replace the client's values. */
   readonly set?: Readonly<Record<string, unknown>>
+  /**
+   * Which deployment of equal order comes first: the one at the lowest price for the request, with the part of it that the vendor
+   * has probably cached, or the one that usually begins soonest. Default: any, by `weight`.
+   */
+  readonly prefer?: 'price' | 'latency'
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }
@@ -97,8 +120,11 @@ export interface RegistryModel extends Omit<Model, 'price' | 'deployments'> {
  * service.
  */
 export interface ModelRegistry {
-  /** Required. The model that `id` refers to, with aliases and wildcards resolved; undefined if there is none. */
-  find(id: string): Promise<RegistryModel | undefined> | RegistryModel | undefined
+  /**
+   * Required. The model that `id` refers to, with aliases and wildcards resolved; undefined if there is none. `caller`: who asks;
+   * undefined for work that was authorised when it started.
+   */
+  find(id: string, caller?: Caller): Promise<RegistryModel | undefined> | RegistryModel | undefined
   /** Required. All models to list, in order. */
   list(signal: AbortSignal): Promise<readonly RegistryModel[]> | readonly RegistryModel[]
   /** Optional. Releases the registry's resources. Called once by `gateway.close()`. */

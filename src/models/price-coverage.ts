@@ -8,6 +8,8 @@ const names: Readonly<Record<Product, string>> = {
   vectors: 'its vectors',
   images: 'its images',
   transcripts: 'its transcripts',
+  speech: 'its speech',
+  ranking: 'its rankings',
   videos: 'its videos',
 }
 
@@ -54,10 +56,12 @@ export function requireCharged({ id, price: own, deployments }: Model): void {
 
 /** The methods of a provider that make each product. */
 const makers: readonly (readonly [Product, readonly (keyof Provider)[]])[] = [
-  ['text', ['chat', 'complete', 'respond']],
+  ['text', ['generate', 'chat', 'complete', 'respond', 'message']],
   ['vectors', ['embed']],
   ['images', ['generateImages', 'editImages']],
   ['transcripts', ['transcribe']],
+  ['speech', ['speak']],
+  ['ranking', ['rerank']],
   ['videos', ['video']],
 ]
 

@@ -19,7 +19,9 @@ export class PriceTableDefaults {
     const { deployments } = model
     const listed = deployments.map(({ provider, model: named, price }) => {
       const isComplete = model.contextWindow !== undefined && (model.price ?? price) !== undefined
-      return isComplete ? undefined : this.#table.find({ provider: provider.name, model: named, at })
+      return isComplete
+        ? undefined
+        : this.#table.find({ provider: provider.name, model: named, at, origin: provider.origin })
     })
     if (listed.every((each) => each === undefined)) return model
     const known = this.#known.get(model)

@@ -9,6 +9,7 @@ import type { VideoLimits } from '../providers/video.ts'
 import { requireCharged } from './price-coverage.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
+import type { RouteEntry } from './route-entry.ts'
 
 /** A model in the options: a provider alone, or a provider with options. */
 export type ModelEntry = Provider | ModelOptions
@@ -19,8 +20,13 @@ export interface ModelOptions {
   readonly provider?: Provider
   /** The provider's name for the model. Default: the name clients use. */
   readonly providerModel?: string
-  /** Several deployments of the model, tried in order; those of the same `order` are chosen at random by `weight`. */
+  /** Several deployments of the model, tried in order; those of the same `order` share the conversations by `weight`. */
   readonly route?: readonly RouteEntry[]
+  /**
+   * Which entry of equal order comes first: the one at the lowest price for the request, or the one that usually begins soonest.
+   * A conversation stays where its beginning is cached while that is worth more. Default: any, by `weight`.
+   */
+  readonly prefer?: 'price' | 'latency'
   /** Other names of the model. Not listed. */
   readonly aliases?: readonly string[]
   /** The groups that may use the model. Default: every group whose `models` include it. */
@@ -57,29 +63,6 @@ export interface ModelOptions {
   /** What a video model supports: `portraitVideo`, `landscapeVideo`, or other limits. Default: what its provider declares. */
   readonly video?: VideoLimits
 }
-
-/** One deployment of a `route`. */
-export type RouteEntry =
-  /** Another model of the options, by name. */
-  | string
-  | {
-      /** Another model of the options, by name: all its deployments. */
-      readonly model: string
-      /** Entries are tried in ascending order. Default: the position in the list. */
-      readonly order?: number
-      /** Among entries of the same order, the relative probability of being tried first. Default 1. */
-      readonly weight?: number
-    }
-  | {
-      /** The provider that is called. */
-      readonly provider: Provider
-      /** The provider's name for the model. Default: the name of the model in the options. */
-      readonly providerModel?: string
-      /** Entries are tried in ascending order. Default: the position in the list. */
-      readonly order?: number
-      /** Among entries of the same order, the relative probability of being tried first. Default 1. */
-      readonly weight?: number
-    }
 
 export interface RegistryOptions {
   readonly now: () => number
@@ -152,7 +135,7 @@ function isProvider(entry: ModelEntry): entry is Provider {
 function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens, image, video, price, onDisconnect, rate, set } = options
+  const { groups, contextWindow, maxOutputTokens, image, video, price, onDisconnect, rate, set, prefer } = options
   // A route with a price of its own does not inherit `allow`, because its price may not cover those fields.
   const allow = options.allow ?? (options.route !== undefined && price !== undefined ? [] : undefined)
   return {
@@ -171,6 +154,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(video && { video }),
     ...(allow && { allow }),
     ...(set && { set }),
+    ...(prefer && { prefer }),
   }
 }
 
@@ -182,10 +166,11 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
-    const { provider, providerModel, price, allow, set } = options
+    const { provider, providerModel, contextWindow, price, allow, set } = options
     // In a wildcard, `providerModel` is a wildcard too: the client's text for one `*` replaces the other.
     const rest = {
       ...(open && { open }),
+      ...(contextWindow && { contextWindow }),
       ...(price && { price: priceOf(id, price) }),
       ...(allow && { allow }),
       ...(set && { set }),
@@ -194,9 +179,18 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
   }
   return (options.route ?? []).flatMap((step, index) => {
     if (typeof step === 'string') return inOrder(deploymentsOf(step, entries, [...above, id]), index, 1)
-    const { order = index, weight = 1 } = step
-    if ('model' in step) return inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
-    return [{ provider: step.provider, model: step.providerModel ?? id, order, weight }]
+    const { order = index, weight = 1, contextWindow, when, firstContentMs, timeoutMs } = step
+    const limits = {
+      ...(contextWindow && { contextWindow }),
+      ...(when && { when }),
+      ...(firstContentMs && { firstContentMs }),
+      ...(timeoutMs && { timeoutMs }),
+    }
+    if ('model' in step) {
+      const deployments = inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
+      return deployments.map((each) => ({ ...each, ...limits }))
+    }
+    return [{ provider: step.provider, model: step.providerModel ?? id, order, weight, ...limits }]
   })
 }
 

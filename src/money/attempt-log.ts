@@ -9,8 +9,10 @@ export interface AttemptRecord {
   /**
    * `succeeded`: the response has begun and did not break off. `rejected`: the vendor rejected the request. `failed`: the
    * deployment failed, before its response or in the middle of it. `aborted`: the client disconnected, or a timeout passed.
+   * `skipped`: it was not called in its turn, because its breaker was open (`service_unavailable`) or the request seemed too long
+   * for it (`context_length_exceeded`).
    */
-  readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted'
+  readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted' | 'skipped'
   /** The HTTP status of the vendor's error response, if there was one. */
   readonly status?: number
   /** Error code of an attempt that did not succeed. */
@@ -22,7 +24,8 @@ export interface AttemptRecord {
 }
 
 /** How an attempt ended. */
-export interface AttemptEnd extends Pick<AttemptRecord, 'outcome' | 'ms' | 'status'> {
+export interface AttemptEnd extends Pick<AttemptRecord, 'ms' | 'status'> {
+  readonly outcome: Exclude<AttemptRecord['outcome'], 'skipped'>
   /** Why it did not succeed. */
   readonly error?: unknown
 }
@@ -42,7 +45,10 @@ export class AttemptLog {
   }
 
   /** Adds the attempt that `start` began. */
-  end({ provider, model }: { provider: { name: string }; model: string }, ended: AttemptEnd): void {
+  end(
+    { provider, model }: { provider: { name: string }; model: string },
+    ended: Omit<AttemptEnd, 'outcome'> & Pick<AttemptRecord, 'outcome'>,
+  ): void {
     const { outcome, ms, status, error } = ended
     const entry: { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] } = {
       provider: provider.name,

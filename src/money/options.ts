@@ -1,5 +1,6 @@
 import type { ScopedCap } from '../records/cap.ts'
 import type { DisconnectPolicy } from './disconnect.ts'
+import type { CountedUnits } from '../wire/units.ts'
 
 /** Accounts with balances: each request is paid at the price of its model. */
 export interface BillingOptions {
@@ -22,7 +23,7 @@ export interface BillingOptions {
    * Assumed for a request that states no length, when its hold is made. A request that uses more is still charged in full,
    * which may leave the balance below zero.
    */
-  readonly defaults?: {
+  readonly defaults?: CountedUnits & {
     /**
      * Output tokens of a request without `max_tokens` or its like. Default 4,096, or the model's `maxOutputTokens` if that
      * is less; `limits.outputTokens` has the same default.
@@ -58,7 +59,7 @@ export interface BillingOptions {
 }
 
 /** The most that parts of a request use. What is used beyond is charged and counted all the same. */
-export interface CostBounds {
+export interface CostBounds extends CountedUnits {
   /** Prompt tokens of an image. Default: the most that the vendor publishes. */
   readonly imageTokens?: number
   /** Prompt tokens of a recording in a chat or a transcription. */

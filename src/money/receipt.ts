@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { AttemptRecord } from './attempt-log.ts'
 import type { ChargeLine } from './prices/sum.ts'
+import type { Units } from '../wire/units.ts'
 
 /** The price table that a price is from. */
 export interface PriceSource {
@@ -60,7 +61,7 @@ export interface Receipt {
   readonly unanswered?: true
   /** The request failed, but the vendor bills the answer, which was of no use: it is charged. */
   readonly billed?: true
-  /** Images, seconds and characters, if the endpoint is measured in them. */
+  /** Images, seconds and whatever else is charged by the unit. Absent if there was nothing. */
   readonly units?: Units
   /**
    * The vendor's service tier, such as `flex`: as reported, otherwise as requested. Absent if neither names one.
@@ -111,18 +112,9 @@ export interface Charge {
   readonly rounding: string
   /** The price table that the price is from. Absent for a price in the options. */
   readonly prices?: PriceSource
-}
-
-/** Usage that is not measured in tokens. */
-export interface Units {
-  /** Number of images generated. */
-  readonly images?: number
-  /** Seconds of audio or video. If the vendor does not report them, they are read from the recording's headers, or else estimated from its size. */
-  readonly seconds?: number
-  /** Size of the images, such as `1024x1024`. */
-  readonly size?: string
-  /** Quality of the images, such as `hd`. */
-  readonly quality?: string
-  /** Characters of text that were spoken. */
-  readonly characters?: number
+  /**
+   * What the vendor counted although the price has no rate of its own for it, by its name in a price, such as `inputAudio`,
+   * `tools.web_search` or `serviceTiers.priority`. It was charged at the rate that is the default. Absent if there was nothing.
+   */
+  readonly unrated?: readonly string[]
 }

@@ -28,6 +28,7 @@ const byCode: Readonly<Record<ErrorCode, Fault>> = {
   client_closed: 'caller_disconnected',
   server_error: 'gateway_error',
   service_unavailable: 'gateway_error',
+  upstream_credentials_exhausted: 'provider_rejected',
 }
 
 /** Whose fault an error was. Never throws. */

@@ -34,9 +34,9 @@ export interface AttemptEvent {
   /**
    * `succeeded`: the response has begun. `rejected`: the vendor rejected the request, so no other deployment is tried.
    * `failed`: the deployment failed, and the next attempt may follow. `aborted`: the client disconnected, or a timeout ended
-   * the request.
+   * the request. `skipped`: the deployment was not called in its turn; `error` says why.
    */
-  readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted'
+  readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted' | 'skipped'
   /** Milliseconds from the start of the attempt to its outcome. */
   readonly ms: number
   /** The HTTP status of the vendor's error response, if there was one; if `rejected`, the status that the client gets. */

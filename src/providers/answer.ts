@@ -36,8 +36,15 @@ export async function requireSuccess(
   throw vendorError(read?.(fault) ?? fault)
 }
 
-/** The error in a response's JSON body; undefined if the body is not JSON, too large, or does not arrive within 5 s. */
-export async function readError(transfer: Transfer): Promise<unknown> {
+/**
+ * The error in a response's JSON body, which is read once; undefined if the body is not JSON, too large, or does not arrive within
+ * 5 s.
+ */
+export function readError(transfer: Transfer): Promise<unknown> {
+  return (transfer.error ??= errorIn(transfer))
+}
+
+async function errorIn(transfer: Transfer): Promise<unknown> {
   try {
     const body: unknown = JSON.parse(bodyText(await transfer.read(new WholeBody(64 * 1024), 5_000)))
     // Google wraps the error in a list if the request was for a stream.
@@ -49,8 +56,13 @@ export async function readError(transfer: Transfer): Promise<unknown> {
 }
 
 /** The body as a JSON object, with the text it was parsed from. Throws if it exceeds the bounds of `Structure`. */
-export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
-  const bytes = withoutMark((transfer.body ?? (await transfer.read(new WholeBody(maxBytes)))).bytes)
+export function readJsonObject(transfer: Transfer, maxBytes: number): Verbatim<object> | Promise<Verbatim<object>> {
+  const { body } = transfer
+  return body === undefined ? transfer.read(new WholeBody(maxBytes)).then(verbatimObject) : verbatimObject(body)
+}
+
+function verbatimObject(body: WholeBody): Verbatim<object> {
+  const bytes = withoutMark(body.bytes)
   return new Verbatim(readObject(bytes), bytes)
 }
 

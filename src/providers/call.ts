@@ -1,9 +1,13 @@
 import type { Cancellation } from '../http/cancellation.ts'
+import type { ResponseHead } from './reported-limits.ts'
 import type { Form } from '../http/form.ts'
 
 /** One attempt at one provider. A retry is a new call. */
 export interface Call<Request> {
-  /** The validated request in OpenAI's format, including unknown fields. Parsed on first access; treat it as read-only. */
+  /**
+   * The validated request in the wire format of the method, including unknown fields; for `generate`, the conversation.
+   * Parsed on first access; treat it as read-only.
+   */
   readonly request: Request
   /** The vendor's name for the model. */
   readonly model: string
@@ -29,10 +33,24 @@ export interface Call<Request> {
    * that was sent, from 0 to 1. Default 1.
    */
   readonly sent?: ((share?: number) => void) | undefined
+  /**
+   * Takes status and headers of each response of the vendor as soon as they have arrived: with the option `fairness` they say
+   * how near the vendor's limit is.
+   */
+  readonly answered?: ((head: ResponseHead) => void) | undefined
   /** The request's id, the same for every attempt. The client gets it as `x-request-id`. */
   readonly id: string
   /** Headers to add to each request to the vendor, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Names the conversation that the request belongs to, if the gateway knows one; see `Provider.usesConversation`. */
+  readonly conversation?: string | undefined
+  /**
+   * A key under which the vendor may keep the conversation's prompts: the same for all requests of a conversation that the
+   * client names. Made by a hash, so that a vendor's account that several customers share has none of their names.
+   */
+  readonly promptCacheKey?: string | undefined
+  /** True if the price has rates for tokens that are read from a cache and written to it. Default false. */
+  readonly pricesCache?: boolean | undefined
   /** True above 256 KiB. Split the work on such a request over several turns of the event loop. */
   readonly large?: boolean | undefined
   /** Returns one top-level field of the request, without parsing the rest of a large one. */

@@ -1,12 +1,18 @@
 /** The outbound HTTP client of all providers. It adds timeouts and size limits, and does not interpret responses. */
 import type { LookupFunction } from 'node:net'
 import type Pool from 'undici/lib/dispatcher/pool.js'
-import { count, timer, type Known } from '../records/known-options.ts'
+import { count, object, timer, type Known } from '../records/known-options.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { TimeLimit } from '../http/time-limit.ts'
 import * as usual from './answer-bounds.ts'
+import type { AuthHeaders, Credentials, UnsignedRequest } from './credentials/contract.ts'
+import { readError } from './answer.ts'
+import { mayRefuse, refusalReason } from './credentials/refusal.ts'
+import { ProviderError, tryNext } from './failure.ts'
+import type { ResponseHead } from './reported-limits.ts'
 import { Transfer, type Bounds } from './transfer.ts'
+import { waitOf } from './vendor-error.ts'
 import type { WholeBody } from './whole-body.ts'
 
 /** The connection to a vendor: base URL, headers, timeouts and size limits. */
@@ -15,6 +21,8 @@ export interface ClientOptions {
   readonly baseURL: string
   /** Sent with every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Authenticates each request. Default: `headers` do. */
+  readonly credentials?: Credentials | undefined
   /** Maximum number of connections to the origin. Default: no limit. */
   readonly connections?: number | undefined
   /** Timeout for opening a connection, in milliseconds. Default 10,000. */
@@ -31,6 +39,7 @@ export interface ClientOptions {
 
 /** Validation of the options that providers pass on to their client. */
 export const clientOptions: Known<Omit<ClientOptions, 'baseURL' | 'headers'>> = {
+  credentials: object,
   connections: count,
   connectMs: timer,
   firstByteMs: timer,
@@ -49,8 +58,12 @@ export interface VendorRequest {
   /** Headers of this request alone; see `Call.headers`. */
   readonly added?: Readonly<Record<string, string>> | undefined
   readonly signal: Cancellation
+  /** What the request is about, for credentials that depend on it. */
+  readonly about?: { readonly model: string; readonly conversation?: string | undefined } | undefined
   /** Called once the whole request has been written to the connection. */
   readonly sent?: (() => void) | undefined
+  /** See `Call.answered`. */
+  readonly answered?: ((head: ResponseHead) => void) | undefined
   /** Takes the body of a successful response that is not an event stream; `send` resolves when it is complete. */
   readonly whole?: WholeBody | undefined
 }
@@ -96,6 +109,7 @@ export class Client {
   readonly #query: string
   /** The headers of every request, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
+  readonly #credentials: Credentials | undefined
   #lastHeaders: VendorRequest['headers']
   #merged: Readonly<Record<string, string>> = {}
   readonly #bounds: Bounds
@@ -118,6 +132,7 @@ export class Client {
     const fixed = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
     const given = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
     this.headers = { ...Object.fromEntries(given), ...fixed }
+    this.#credentials = options.credentials
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = usual.streamBytes } = options
     this.#bounds = {
       firstByte: new TimeLimit(firstByteMs),
@@ -139,9 +154,40 @@ export class Client {
 
   /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or the body is compressed. */
   send(request: VendorRequest): Promise<Transfer> {
-    const { signal, sent, whole } = request
+    return this.#credentials === undefined ? this.#send(request) : this.#sendSigned(request, this.#credentials)
+  }
+
+  /** A request that the vendor refuses for its credentials is repeated with others, each of which is then known to be refused. */
+  async #sendSigned(request: VendorRequest, credentials: Credentials): Promise<Transfer> {
+    const { method = 'POST', path, body, added, about } = request
+    const earlier: AuthHeaders[] = []
+    for (;;) {
+      const unsigned = {
+        method,
+        url: this.origin + this.#prefix + this.#withQuery(path),
+        headers: { ...this.#withHeaders(request.headers), ...added },
+        body: body instanceof Uint8Array ? body : undefined,
+        model: about?.model,
+        conversation: about?.conversation,
+      }
+      const headers = await credentialHeaders(credentials, unsigned)
+      const transfer = await this.#send({ ...request, added: { ...added, ...withFeatures(headers, unsigned) } })
+      const { status } = transfer
+      if (status < 300) credentials.accepted?.(headers)
+      if (!mayRefuse(status)) return transfer
+      const reason = refusalReason(status, await readError(transfer))
+      if (reason === undefined) return transfer
+      const waitMs = waitOf((name) => transfer.header(name))
+      const again = credentials.refused?.(headers, { status, reason, waitMs, model: about?.model, earlier }) === true
+      if (!again || (body !== undefined && !(body instanceof Uint8Array))) return transfer
+      earlier.push(headers)
+    }
+  }
+
+  #send(request: VendorRequest): Promise<Transfer> {
+    const { signal, sent, answered, whole } = request
     if (signal.aborted) return Promise.reject(signal.reason)
-    const transfer = new Transfer({ signal, bounds: this.#bounds, sent, whole })
+    const transfer = new Transfer({ signal, bounds: this.#bounds, sent, answered, whole })
     if (this.#opened !== undefined) this.#dispatch(this.#opened, request, transfer)
     else
       this.#open().then(
@@ -192,6 +238,21 @@ export class Client {
     if (this.#query === '' || !path.includes('?')) return path + this.#query
     return `${path}&${this.#query.slice(1)}`
   }
+}
+
+/** A failure is not the client's, and another deployment has other credentials. */
+async function credentialHeaders(credentials: Credentials, request: UnsignedRequest): Promise<AuthHeaders> {
+  try {
+    return await credentials.headers(request)
+  } catch (error) {
+    throw error instanceof ProviderError ? error : tryNext(error, { begun: false, fault: 'provider_rejected' })
+  }
+}
+
+/** Features of Anthropic's API that a token needs are added to those of the request. */
+function withFeatures(headers: AuthHeaders, { headers: given }: UnsignedRequest): AuthHeaders {
+  const [needed, asked] = [headers['anthropic-beta'], given['anthropic-beta']]
+  return needed === undefined || asked === undefined ? headers : { ...headers, 'anthropic-beta': `${asked},${needed}` }
 }
 
 /** Throws a `TypeError` that describes a valid URL, without repeating the given one: it may contain a password. */

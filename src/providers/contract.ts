@@ -4,23 +4,33 @@ import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/compl
 import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
 import type { ModerationList, ModerationRequest } from '../wire/moderations.ts'
 import type { CompactionObject, ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
-import type { Usage } from '../wire/usage.ts'
+import type { Conversation } from '../conversation/conversation.ts'
+import type { Answer } from '../conversation/parts.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
+import type { RerankAnswer, RerankRequest } from '../wire/rerank.ts'
+import type { SpeechFacts, SpeechRequest } from '../wire/speech.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
+import type { GenerateContentRequest, GenerateContentResponse } from '../wire/gemini.ts'
 import type { ChatTraits } from './chat-traits.ts'
+import type { ContentTraits } from './content-traits.ts'
+import type { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 import type { Call } from './call.ts'
 import type { CostsOf } from './costs/contract.ts'
+import type { KeySource } from './credentials/token.ts'
 import type { Message, MessageRequest } from '../wire/messages.ts'
+import type { MessageTraits } from './message-traits.ts'
+import type { GeneratedPart } from './generated-part.ts'
 import type { MessagePiece } from './message.ts'
 import type { VideoProvider } from './video.ts'
 
 export type { Call } from './call.ts'
+export { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 
 /**
  * Connects the gateway to one vendor: an object with one optional method for each kind of request it serves. A method
- * takes a `Call` and returns the vendor's response in OpenAI's format. The gateway serialises it as JSON or as events,
- * fills in missing ids and timestamps, counts tokens, prices, retries and aborts.
+ * takes a `Call` and returns the vendor's response. The gateway serialises it as JSON or as events, fills in missing ids
+ * and timestamps, counts tokens, prices, retries and aborts.
  *
  * Every method
  * - must stop working and release its resources soon after `call.signal` is aborted;
@@ -33,8 +43,8 @@ export type { Call } from './call.ts'
  * @example
  * const echo = defineProvider({
  *   name: 'echo',
- *   async *chat({ request }) {
- *     yield text(JSON.stringify(request.messages.at(-1)))
+ *   async *generate({ request }) {
+ *     yield text(JSON.stringify(request.turns.at(-1)))
  *     yield finish('stop', { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 })
  *   },
  * })
@@ -54,9 +64,19 @@ export interface Provider {
   readonly origin?: string | undefined
 
   /**
-   * Serves chat completions. The simplest form is an async generator of chunks: `yield text('Hello')`, and at the end
-   * `yield finish('stop', usage)`. It serves streamed and non-streaming requests alike.
+   * Answers a conversation, for every wire format: chats, responses, messages and text completions, streamed or not. The
+   * simplest form is an async generator of parts: `yield text('Hello')`, and at the end `yield finish('stop', usage)`. The
+   * gateway enforces stop sequences. The methods for single formats (`chat`, `respond`, `message`) come before it.
    */
+  generate?(call: Call<Conversation>): GeneratedAnswer | Promise<GeneratedAnswer>
+
+  /**
+   * Fields of chats that are not in a conversation and that `generate` leaves out, such as `logit_bias`. Requests with any
+   * other are rejected with 400. Default: none.
+   */
+  readonly dropParams?: readonly string[] | undefined
+
+  /** Serves chat completions in OpenAI's format, for vendors that have that API. */
   chat?(call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer>
 
   /** What its chats accept beyond the usual, for requests that the gateway translates into chats. Default: nothing. */
@@ -96,6 +116,15 @@ export interface Provider {
    */
   message?(call: Call<MessageRequest>): MessageAnswer | Promise<MessageAnswer>
 
+  /** What a model accepts of Messages, for requests that the gateway translates into messages. Default: all of the format. */
+  messageTraits?(model: string): MessageTraits
+
+  /** Serves Google's generateContent, for vendors that have that API. */
+  generateContent?(call: Call<GenerateContentRequest>): ContentAnswer | Promise<ContentAnswer>
+
+  /** What a model accepts of generateContent, for requests that the gateway translates into it. Default: all of the format. */
+  contentTraits?(model: string): ContentTraits
+
   /**
    * Compacts a conversation into fewer items, for vendors that can. Without this method, or if it returns undefined
    * because the model cannot, the gateway requests a summary from the model.
@@ -107,6 +136,9 @@ export interface Provider {
    * Without this method the gateway calls `countChat`, `countResponse`, or estimates.
    */
   countMessage?(call: Call<MessageRequest>): Promise<number | undefined>
+
+  /** Counts the input tokens of a request for `generateContent`; like `countMessage`. */
+  countContent?(call: Call<GenerateContentRequest>): Promise<number | undefined>
 
   /** Counts the input tokens of a chat; like `countMessage`. Serves the other kinds of requests too, as `chat` does. */
   countChat?(call: Call<ChatRequest>): Promise<number | undefined>
@@ -122,6 +154,12 @@ export interface Provider {
 
   /** Edits images: the files `image`, `image[]` and `mask` of `call.form`, or the images that the request references. */
   editImages?(call: Call<ImageEditRequest>): ImageAnswer | Promise<ImageAnswer>
+
+  /** Ranks the documents of the request, which are texts, by how relevant they are to its query. */
+  rerank?(call: Call<RerankRequest>): Promise<RerankAnswer>
+
+  /** Speaks a text: pieces of audio as they are made, in the requested format, and in between what is known of it. */
+  speak?(call: Call<SpeechRequest>): AsyncIterable<SpeechPiece>
 
   /** Transcribes the audio file `file` of `call.form`. */
   transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
@@ -139,10 +177,19 @@ export interface Provider {
    */
   readonly releasesCalls?: boolean | undefined
 
+  /**
+   * True if the provider reads `Call.conversation`, such as to use one of several keys for it; `named` if it reads no more than
+   * `Call.promptCacheKey`. Default false.
+   */
+  readonly usesConversation?: boolean | 'named' | undefined
+
   /** Generates videos, as tasks that continue after the request that created them. */
   readonly video?: VideoProvider
 
-  /** Lists the vendor's models, for `'vendor/*'` entries of the registry. */
+  /**
+   * Lists the vendor's models by the names that it serves them by, for `'vendor/*'` entries of the registry and for
+   * `gateway.ready({ vendors: true })`.
+   */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>
 
   /**
@@ -151,9 +198,21 @@ export interface Provider {
    */
   readonly costs?: CostsOf
 
+  /**
+   * The same provider with another key, and nothing of this one's: for customers with keys of their own. Its name ends in
+   * `/own-key`, so that receipts and usage records say whose key paid. Without this method such keys are not used.
+   */
+  withKey?(apiKey: string | KeySource): Provider
+
   /** Closes connections and clears timers. Called by `gateway.close()`; must be idempotent. */
   close?(): Promise<void>
 }
+
+/**
+ * The answer to a conversation: its parts as they arrive, or all of it. An iterable that ends without an error counts as
+ * complete.
+ */
+export type GeneratedAnswer = AsyncIterable<GeneratedPart> | Answer
 
 /**
  * The response to a chat: pieces as they arrive, or a complete object. An iterable that ends without an error counts as
@@ -193,59 +252,19 @@ export type ResponsePiece = ResponseEvent | ContentFrames
 export type MessageAnswer = AsyncIterable<MessagePiece> | Message | Verbatim<Message>
 
 /**
- * Complete SSE frames in OpenAI's format, passed on byte for byte. They hold only content deltas and already carry the
- * public model name: no tool call, finish reason, usage, error or `[DONE]`. The first piece of a response must be a chunk,
- * because the gateway takes the id and the creation time from it.
+ * The response of generateContent: the responses of its stream, each with the new parts, or a complete one. A stream is
+ * complete once every candidate has a finish reason.
  */
-export class ContentFrames {
-  /** The frames, as text or as UTF-8. */
-  readonly frames: string | Uint8Array
-  /** Size of the content in UTF-8 bytes, without JSON escapes. It is charged if the client disconnects. */
-  readonly textBytes: number
-
-  constructor(frames: string | Uint8Array, textBytes: number) {
-    this.frames = frames
-    this.textBytes = textBytes
-  }
-
-  /** The frames as UTF-8. */
-  get bytes(): Uint8Array {
-    return typeof this.frames === 'string' ? Buffer.from(this.frames) : this.frames
-  }
-}
-
-/** A parsed response with the JSON text it was parsed from. The gateway sends the text if it has nothing to change. */
-export class Verbatim<T> {
-  /** The parsed response. */
-  readonly value: T
-  /** The JSON text, as UTF-8. */
-  readonly bytes: Uint8Array
-
-  constructor(value: T, bytes: Uint8Array) {
-    this.value = value
-    this.bytes = bytes
-  }
-}
-
-/**
- * Embeddings as JSON text, for responses too large to parse without need. The text is the complete response in OpenAI's
- * format, with the requested encoding of the vectors and the public model name.
- */
-export class EmbeddingText {
-  /** The JSON text in UTF-8, in one piece or several. */
-  readonly pieces: readonly Uint8Array[]
-  /** The vendor's usage; undefined if it reported none. */
-  readonly usage: Usage | undefined
-
-  /** `text`: in UTF-8. Several pieces need not be joined: they are sent one after the other. */
-  constructor(text: Uint8Array | readonly Uint8Array[], usage: Usage | undefined) {
-    this.pieces = text instanceof Uint8Array ? [text] : text
-    this.usage = usage
-  }
-}
+export type ContentAnswer =
+  | AsyncIterable<GenerateContentResponse>
+  | GenerateContentResponse
+  | Verbatim<GenerateContentResponse>
 
 /** Images: a complete object, or events as they are generated. An iterable that ends without an error counts as complete. */
 export type ImageAnswer = AsyncIterable<ImageEvent | Verbatim<ImageEvent>> | ImagesResponse | Verbatim<ImagesResponse>
+
+/** A piece of a speech: audio, or what the provider knows of it. An iterable that ends without an error counts as complete. */
+export type SpeechPiece = Uint8Array | SpeechFacts
 
 /** A transcript: a complete object, events, or (as a string) the text format that the client requested. */
 export type TranscriptAnswer =
@@ -261,8 +280,8 @@ export type TranscriptAnswer =
  * @example
  * export const echo = defineProvider({
  *   name: 'echo',
- *   async *chat({ request }) {
- *     yield text(`You sent ${request.messages.length} messages.`)
+ *   async *generate({ request }) {
+ *     yield text(`You sent ${request.turns.length} turns.`)
  *     yield finish('stop')
  *   },
  * })

@@ -4,9 +4,10 @@ import type { Usage } from '../wire/usage.ts'
 
 /**
  * Which deployment can be expected to succeed after a failure: `same`, the one that failed; `next`, only another one;
- * `never`, none, because the request itself is invalid.
+ * `never`, none, because the request itself is invalid; `skip`, only another one, but this one works: it cannot do what the
+ * request asks.
  */
-export type RetryAdvice = 'same' | 'next' | 'never'
+export type RetryAdvice = 'same' | 'next' | 'never' | 'skip'
 
 /** What a vendor bills for a failed attempt. */
 export interface Billed {

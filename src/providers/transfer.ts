@@ -6,6 +6,7 @@ import { Flow, Pulled, type Receiver } from '../http/flow.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import { isMediaType } from '../http/media-type.ts'
 import { tryNext, unreachable, unreadable } from './failure.ts'
+import type { ResponseHead } from './reported-limits.ts'
 import { joinedBytes, tooLarge, type WholeBody } from './whole-body.ts'
 import { ignore } from '../http/ignore.ts'
 
@@ -31,6 +32,8 @@ export interface TransferOptions {
   /** See `VendorRequest`. */
   readonly sent?: (() => void) | undefined
   /** See `VendorRequest`. */
+  readonly answered?: ((head: ResponseHead) => void) | undefined
+  /** See `VendorRequest`. */
   readonly whole?: WholeBody | undefined
 }
 
@@ -38,6 +41,8 @@ export interface TransferOptions {
 export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler, AbortListener, TimeLimited {
   status = 0
   headers: Headers = noHeaders
+  /** The error in its body, once somebody reads it. */
+  error: Promise<unknown> | undefined
   /** Resolves once status and headers have arrived, and with them the body if it is awaited as a whole. */
   readonly begun: Promise<Transfer>
   #begin: (transfer: Transfer) => void = ignore
@@ -45,6 +50,7 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
   readonly #signal: Cancellation
   readonly #bounds: Bounds
   readonly #sent: (() => void) | undefined
+  readonly #answered: TransferOptions['answered']
   #whole: WholeBody | undefined
   #controller: Dispatcher.DispatchController | undefined
   #pieces: Buffer[] = []
@@ -58,10 +64,11 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
   #late: 'first byte' | 'next piece' = 'first byte'
   #settled = false
 
-  constructor({ signal, bounds, sent, whole }: TransferOptions) {
+  constructor({ signal, bounds, sent, answered, whole }: TransferOptions) {
     super()
     this.#signal = signal
     this.#sent = sent
+    this.#answered = answered
     this.#bounds = bounds
     this.#whole = whole
     this.begun = new Promise((resolve, reject) => {
@@ -157,6 +164,7 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
     Object.assign(controller, { rawHeaders: null })
     this.status = status
     this.headers = headers
+    this.#answered?.(this)
     const encoding = this.header('content-encoding')?.toLowerCase()
     if (encoding !== undefined && encoding !== 'identity') {
       return void this.fail(

@@ -173,7 +173,7 @@ function isKnown(name: string): boolean {
 }
 
 /** The path of a field: `messages`, `messages[0].content`, `tools.0.function`. */
-const path = /^([a-z_]{1,40})(?:\[\d{1,6}\]|\.\d{1,6}|\.[a-z_]{1,24})*$/
+const path = /^([A-Za-z_]{1,40})(?:\[\d{1,6}\]|\.\d{1,6}|\.[A-Za-z_]{1,24})*$/
 
 function sentParam(param: string | undefined, sent: VendorFault['sent']): string | undefined {
   const root = param === undefined ? undefined : path.exec(param)?.[1]

@@ -44,6 +44,17 @@ export const secret: Rule = {
   always: true,
 }
 
+/** A vendor's key, a function that returns it, or a list of them. */
+export const secrets: Rule = {
+  is: (value) => (Array.isArray(value) ? value.length > 0 && value.every(isKey) : isKey(value)),
+  must: 'must be a key of visible ASCII characters, a function, or a list of them: is a variable unset? Omit it if no key is needed.',
+  always: true,
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === 'function' || secret.is(value)
+}
+
 export const flag: Rule = { is: (value) => typeof value === 'boolean', must: 'must be true or false' }
 
 export const count: Rule = {

@@ -29,8 +29,8 @@ export class Queue<T> {
   #timer: NodeJS.Timeout | undefined
   /** Set while the next batch waits for its time. */
   #pacing: NodeJS.Timeout | undefined
-  /** When the last batch was sent to an asynchronous store. */
-  #sentAt = -Infinity
+  /** When the last batch was sent to an asynchronous store; undefined for a synchronous one. */
+  #sentAt: number | undefined
   #failure: unknown
   readonly #idle = new Set<() => void>()
 
@@ -94,7 +94,7 @@ export class Queue<T> {
 
   /** Sends the next batch when it is due. */
   #paced(): void {
-    const waitMs = this.#sentAt + paceMs - performance.now()
+    const waitMs = this.#sentAt === undefined ? 0 : this.#sentAt + paceMs - performance.now()
     if (waitMs > 0 && this.#waiting.length < this.#batchSize && this.#idle.size === 0) {
       this.#pacing ??= setTimeout(() => {
         this.#pacing = undefined

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { longestTimerMs, noneOf } from './known-options.ts'
+import { isStorable } from './storable-text.ts'
 
 /** An object that may have only these options. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -46,8 +47,18 @@ export function mistake(place: string, message: string, maker = 'createGateway')
 
 export const anyText: z.ZodString = z.string().min(1)
 
+/** A text that every store can keep. `longest`: in UTF-16 code units. */
+export function storable(longest = 512): z.ZodType<string> {
+  return z
+    .custom<string>(
+      (value) => isStorable(value, longest),
+      `must be a string of at most ${longest} characters, without NUL or unpaired surrogates`,
+    )
+    .meta({ type: 'string', maxLength: longest })
+}
+
 /** Milliseconds since the epoch. Rejects values in the range of current times in seconds, which are a likely mistake. */
-export const instant: z.ZodType = z
+export const instant: z.ZodType<number> = z
   .number('must be milliseconds since the epoch')
   .refine((value) => Number.isSafeInteger(value), {
     message: 'must be whole milliseconds since the epoch',

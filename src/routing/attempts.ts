@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AbortListener, Cancellation } from '../http/cancellation.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
-import type { Deployment } from '../models/contract.ts'
+import type { Deployment, FallbackReason } from '../models/contract.ts'
 import type { AttemptEnd } from '../money/attempt-log.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
@@ -56,6 +56,8 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   readonly #trial: Trial<T>
   readonly #deployments: readonly Deployment[]
   #place = 0
+  /** The places that were tried. */
+  readonly #done = new Set<number>()
   /** Attempts at the current deployment. */
   #tried = 0
   #isTrying = false
@@ -75,6 +77,7 @@ export class Attempts<T> implements AbortListener, TimeLimited {
     this.#settings = settings
     this.#trial = trial
     this.#deployments = settings.breaker.usable(trial.candidates)
+    this.#place = firstOf(this.#deployments)
     const { cancellation } = trial
     if (cancellation.aborted) this.#end('failed', cancellation.reason)
     else {
@@ -118,7 +121,8 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   #try(): void {
     const deployment = this.#deployments[this.#place]
     if (deployment === undefined) {
-      return this.#end('failed', this.#lasting ? withoutRetry(this.#result) : this.#result)
+      const isLasting = this.#lasting && adviceOf(this.#result) !== 'skip'
+      return this.#end('failed', isLasting ? withoutRetry(this.#result) : this.#result)
     }
     if (this.#tried++ === 0) this.#settings.breaker.trying(deployment)
     this.#isTrying = true
@@ -151,27 +155,44 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   #goOn(failure: unknown): void {
     const { breaker, retry } = this.#settings
     const { maxAttempts = 2, maxWaitMs = 2_000 } = retry
+    const advice = adviceOf(failure)
+    if (advice === 'skip') return this.#skip(failure)
+    const reason = reasonOf(failure)
     this.#result = failure
     this.#lasting &&= (failure as Partial<ProviderError> | undefined)?.lasting === true
-    const advice = adviceOf(failure)
     if (advice === 'never') {
       // The vendor rejected this request, so the deployment itself works.
       breaker.succeeded(this.#deployment)
       this.#report('rejected', failure)
-      return this.#end('failed', failure)
+      if (reason === 'unavailable' || this.#trial.isFinal?.(failure) === true) return this.#end('failed', failure)
+      return this.#goTo(reason)
     }
     breaker.failed(this.#deployment)
     this.#trial.failed?.()
     this.#report('failed', failure)
     if (this.#trial.isFinal?.(failure) === true) return this.#end('failed', failure)
     const waitMs = advice === 'next' || this.#tried >= maxAttempts ? Infinity : this.#waitMs(failure)
-    if (waitMs > maxWaitMs) {
-      this.#place++
-      this.#tried = 0
-      return this.#try()
-    }
+    if (waitMs > maxWaitMs) return this.#goTo(reason)
     this.#pause = setTimeout(() => this.#try(), Math.max(waitMs, 1))
     this.#pause.unref()
+  }
+
+  /** The client gets this failure only if no deployment was able to try. */
+  #skip(failure: unknown): void {
+    this.#result ??= failure
+    this.#report('rejected', failure)
+    this.#goTo('unavailable')
+  }
+
+  /** Tries the next deployment that serves after such a failure. */
+  #goTo(reason: FallbackReason): void {
+    const { contextWindow } = this.#deployment
+    this.#done.add(this.#place)
+    this.#tried = 0
+    this.#place = this.#deployments.findIndex(
+      (each, place) => !this.#done.has(place) && servesAfter(reason, each, contextWindow),
+    )
+    this.#try()
   }
 
   /** As the vendor asks, otherwise the backoff. */
@@ -215,6 +236,31 @@ function failedEnd(outcome: AttemptEnd['outcome'], ms: number, error: unknown): 
   const { vendorStatus, status: clients } = Object(error) as Partial<ProviderError>
   const status = vendorStatus ?? (outcome === 'rejected' ? clients : undefined)
   return { outcome, ms, ...(status !== undefined && { status }), error }
+}
+
+/** Deployments for certain failures come after those. */
+function firstOf(deployments: readonly Deployment[]): number {
+  return Math.max(
+    0,
+    deployments.findIndex(({ when }) => when === undefined),
+  )
+}
+
+function reasonOf(failure: unknown): FallbackReason {
+  const code = GatewayError.is(failure) ? failure.code : undefined
+  if (code === 'context_length_exceeded') return 'context'
+  return code === 'content_policy_violation' ? 'policy' : 'unavailable'
+}
+
+/** `tooSmall`: the window of the deployment that the request was too long for. */
+function servesAfter(
+  reason: FallbackReason,
+  { when, contextWindow }: Deployment,
+  tooSmall: number | undefined,
+): boolean {
+  if (when?.includes(reason) === true) return true
+  if (reason === 'unavailable') return when === undefined
+  return reason === 'context' && tooSmall !== undefined && contextWindow !== undefined && contextWindow > tooSmall
 }
 
 /** An unknown error may be a fault in the provider's code: another deployment may succeed, a retry hardly. */

@@ -1,5 +1,6 @@
 import type { Deployment } from '../models/contract.ts'
 import type { BreakerChange } from '../observe/gateway-state.ts'
+import { ByDeployment } from './by-deployment.ts'
 
 /** When a failing deployment is skipped. */
 export interface BreakerOptions {
@@ -23,9 +24,9 @@ export class Breaker {
   readonly #coolDownMs: number
   readonly #now: () => number
   readonly #changed: (change: BreakerChange) => void
-  readonly #health = new WeakMap<object, Map<string, Health>>()
   /** Those that are not closed. */
   readonly #open = new Set<Health>()
+  readonly #health = new ByDeployment<Health>((health) => this.#open.delete(health))
 
   /** `changed` is called when the breaker of a deployment opens, is tried, or closes. */
   constructor(options: BreakerOptions, now: () => number, changed: (change: BreakerChange) => void = () => undefined) {
@@ -39,7 +40,7 @@ export class Breaker {
   usable(deployments: readonly Deployment[]): readonly Deployment[] {
     if (deployments.length < 2) return deployments
     const now = this.#now()
-    const closed = deployments.filter((deployment) => (this.#find(deployment)?.openUntil ?? 0) <= now)
+    const closed = deployments.filter((deployment) => (this.#health.find(deployment)?.openUntil ?? 0) <= now)
     return closed.length === 0 ? deployments : closed
   }
 
@@ -49,13 +50,13 @@ export class Breaker {
   }
 
   stateOf(deployment: Deployment): BreakerChange['state'] {
-    const health = this.#find(deployment)
+    const health = this.#health.find(deployment)
     return health === undefined ? 'closed' : changeOf(health).state
   }
 
   /** Records the start of an attempt. While one request tries an open breaker, other requests still skip it. */
   trying(deployment: Deployment): void {
-    const health = this.#find(deployment)
+    const health = this.#health.find(deployment)
     if (health === undefined || health.openUntil === 0) return
     health.openUntil = this.#now() + this.#coolDownMs
     if (health.trying) return
@@ -64,7 +65,7 @@ export class Breaker {
   }
 
   succeeded(deployment: Deployment): void {
-    const health = this.#find(deployment)
+    const health = this.#health.find(deployment)
     if (health === undefined || health.failures === 0) return
     const wasOpen = health.openUntil > 0
     health.failures = health.openUntil = 0
@@ -74,14 +75,7 @@ export class Breaker {
   }
 
   failed(deployment: Deployment): void {
-    let models = this.#health.get(deployment.provider)
-    if (models === undefined) this.#health.set(deployment.provider, (models = new Map()))
-    let health = models.get(deployment.model)
-    if (health === undefined) {
-      // Clients choose the model names of an open deployment, so their number must be bounded.
-      if (models.size >= 1_000) this.#forget(models)
-      models.set(deployment.model, (health = { deployment, failures: 0, openUntil: 0, trying: false }))
-    }
+    const health = this.#health.of(deployment, () => ({ deployment, failures: 0, openUntil: 0, trying: false }))
     health.failures++
     if (health.failures < this.#failures) return
     const wasOpen = health.openUntil > 0 && !health.trying
@@ -89,15 +83,6 @@ export class Breaker {
     health.trying = false
     this.#open.add(health)
     if (!wasOpen) this.#changed(changeOf(health))
-  }
-
-  #forget(models: Map<string, Health>): void {
-    for (const health of models.values()) this.#open.delete(health)
-    models.clear()
-  }
-
-  #find(deployment: Deployment): Health | undefined {
-    return this.#health.get(deployment.provider)?.get(deployment.model)
   }
 }
 

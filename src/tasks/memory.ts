@@ -1,7 +1,5 @@
 import { checkKnown, count as atLeastOne } from '../records/known-options.ts'
-import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
-import { lazily } from '../records/lazily.ts'
 import { copyJson } from '../wire/json.ts'
 import type { TaskRecord, TaskStore } from './contract.ts'
 
@@ -15,58 +13,57 @@ export interface MemoryTaskStoreOptions {
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
   checkKnown('memoryTaskStore', options, { count: atLeastOne })
   const { count = 10_000 } = options
-  // Nothing is evicted, because the size never exceeds `count`: only expired tasks are deleted.
-  const tasks = lazily(() => new LRUCache<string, TaskRecord>({ max: count }))
+  const tasks = new Map<string, TaskRecord>()
 
   const forgetExpired = (now: number) => {
-    for (const [key, task] of tasks()) if (isOver(task, now)) tasks().delete(key)
+    for (const [key, task] of tasks) if (isOver(task, now)) tasks.delete(key)
   }
 
   return {
     async insert(task) {
       const key = keyOf(task.account, task.id)
-      const present = tasks().peek(key)
+      const present = tasks.get(key)
       if (present !== undefined && !isOver(present, task.createdAt)) return copy(present)
-      if (present === undefined && tasks().size >= count) forgetExpired(task.createdAt)
-      if (present === undefined && tasks().size >= count) {
+      if (present === undefined && tasks.size >= count) forgetExpired(task.createdAt)
+      if (present === undefined && tasks.size >= count) {
         const message = 'Too many video tasks are in progress. Try again later.'
         throw new GatewayError('service_unavailable', { message, retryAfterMs: 60_000 })
       }
-      tasks().set(key, copy(task))
+      tasks.set(key, copy(task))
       return copy(task)
     },
     async find(account, id, now) {
-      const task = tasks().peek(keyOf(account, id))
+      const task = tasks.get(keyOf(account, id))
       return task === undefined || task.expiresAt <= now ? undefined : copy(task)
     },
     async replace(task) {
       const key = keyOf(task.account, task.id)
-      if (tasks().peek(key)?.version !== task.version - 1) return false
-      tasks().set(key, copy(task))
+      if (tasks.get(key)?.version !== task.version - 1) return false
+      tasks.set(key, copy(task))
       return true
     },
     async claim({ now, leaseMs, limit }) {
       const due: [string, TaskRecord][] = []
-      for (const [key, task] of tasks()) {
-        if (isOver(task, now)) tasks().delete(key)
+      for (const [key, task] of tasks) {
+        if (isOver(task, now)) tasks.delete(key)
         else if (task.dueAt !== null && task.dueAt <= now && task.leasedUntil <= now) due.push([key, task])
       }
       due.sort(([, left], [, right]) => (left.dueAt as number) - (right.dueAt as number))
       return due.slice(0, limit).map(([key, task]) => {
         const claimed = { ...task, version: task.version + 1, leasedUntil: now + leaseMs }
-        tasks().set(key, claimed)
+        tasks.set(key, claimed)
         return copy(claimed)
       })
     },
     async countDue(now, most) {
       let count = 0
-      for (const { dueAt, leasedUntil } of tasks().values()) {
+      for (const { dueAt, leasedUntil } of tasks.values()) {
         if (dueAt !== null && dueAt <= now && leasedUntil <= now && ++count >= most) break
       }
       return count
     },
     async list(account, { now, limit, after, order }) {
-      const own = [...tasks().values()].filter((task) => task.account === account && task.expiresAt > now)
+      const own = [...tasks.values()].filter((task) => task.account === account && task.expiresAt > now)
       own.sort((left, right) => left.createdAt - right.createdAt || (left.id < right.id ? -1 : 1))
       if (order === 'desc') own.reverse()
       const start = after === undefined ? 0 : own.findIndex((task) => task.id === after) + 1
@@ -74,7 +71,7 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       return own.slice(start, start + limit).map((task) => copy(task))
     },
     async search({ now, limit, after }) {
-      const open = [...tasks().values()].filter((task) => task.expiresAt > now)
+      const open = [...tasks.values()].filter((task) => task.expiresAt > now)
       const rest = after === undefined ? open : open.filter((task) => newestFirst(after, task) < 0)
       return rest
         .sort(newestFirst)
@@ -82,7 +79,7 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
         .map((task) => copy(task))
     },
     async close() {
-      tasks().clear()
+      tasks.clear()
     },
   }
 }

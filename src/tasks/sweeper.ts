@@ -1,9 +1,10 @@
+import { Rounds } from '../records/rounds.ts'
 import { advance } from './advance.ts'
 import { save, type TaskServices } from './services.ts'
 import { changed, fromRecord, type StoredTask } from './task.ts'
 
 export interface SweeperOptions {
-  /** Milliseconds between two sweeps, ± 20 %. Default 1,000. */
+  /** Milliseconds between two sweeps while tasks become due, ± 20 %; see `Rounds`. Default 1,000. */
   readonly everyMs: number
   /** Maximum number of concurrent steps. Default 64. */
   readonly concurrency: number
@@ -12,32 +13,31 @@ export interface SweeperOptions {
   readonly random: () => number
 }
 
-/**
- * Advances due tasks whose client does not poll: recovers, cancels and settles them, and sends webhooks. Uses one
- * unref'ed timer.
- */
+/** Advances due tasks whose client does not poll: recovers, cancels and settles them, and sends webhooks. */
 export class Sweeper {
   readonly #services: TaskServices
   readonly #options: SweeperOptions
   readonly #running = new Set<Promise<void>>()
   readonly #busy = new Map<string, number>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #rounds: Rounds
   #stopped = false
 
   constructor(services: TaskServices, options: SweeperOptions) {
     this.#services = services
     this.#options = options
+    // If the store is down, the tasks stay due until the next sweep.
+    this.#rounds = new Rounds({ ...options, round: () => this.sweep() })
   }
 
-  /** Starts the timer. Further calls do nothing. */
+  /** Sweeps from now on, often while there are tasks. To be called for each task that may become due. */
   start(): void {
-    if (this.#timer !== undefined || this.#stopped) return
-    this.#plan()
+    this.#rounds.wake()
   }
 
-  /** Processes all due tasks, within the limits of concurrency. Resolves when they are done. */
-  async sweep(): Promise<void> {
+  /** Processes all due tasks, within the limits of concurrency. Resolves when they are done: whether there were any. */
+  async sweep(): Promise<boolean> {
     const { concurrency } = this.#options
+    let hadWork = false
     while (!this.#stopped) {
       if (this.#running.size >= concurrency) {
         await Promise.race(this.#running)
@@ -50,27 +50,18 @@ export class Sweeper {
         limit,
       })
       for (const record of claimed) this.#work(fromRecord(record))
+      hadWork ||= claimed.length > 0
       if (claimed.length < limit) break
     }
     await Promise.all(this.#running)
+    return hadWork
   }
 
-  /** Stops the timer. Resolves when the steps in progress are done. */
+  /** Ends the sweeps. Resolves when the steps in progress are done. */
   async stop(): Promise<void> {
     this.#stopped = true
-    clearTimeout(this.#timer)
+    this.#rounds.stop()
     await Promise.all(this.#running)
-  }
-
-  #plan(): void {
-    const jitter = 0.8 + 0.4 * this.#options.random()
-    this.#timer = setTimeout(() => {
-      // If the store is down, the tasks stay due until the next sweep.
-      void this.sweep()
-        .catch(() => undefined)
-        .then(() => this.#stopped || this.#plan())
-    }, this.#options.everyMs * jitter)
-    this.#timer.unref()
   }
 
   #work(task: StoredTask): void {

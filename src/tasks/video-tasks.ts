@@ -48,14 +48,14 @@ export class VideoTasks {
     this.#sweeper = new Sweeper(services, sweeping)
   }
 
-  /** Starts the timer that advances tasks of earlier processes and of clients that do not poll. */
+  /** Advances tasks of earlier processes and of clients that do not poll, from now on. */
   start(): void {
     this.#sweeper.start()
   }
 
   /** Processes all tasks that are due now. Resolves when they are done. */
-  sweep(): Promise<void> {
-    return this.#sweeper.sweep()
+  async sweep(): Promise<void> {
+    await this.#sweeper.sweep()
   }
 
   /** Stops the timer and waits for steps in progress. Another process, or the next start, continues the tasks. */

@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import type { Gateway, Reply } from '../index.ts'
 import { resultOfChunks, resultOfCompletion, type ChatResult } from './chat-result.ts'
 
-export interface Answer {
+export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** The whole response body. */
   readonly text: string
+}
+
+export interface Answer extends RawAnswer {
   readonly result: ChatResult
 }
 
@@ -20,17 +23,27 @@ export interface AskOptions {
 
 /** Sends a chat request for the model `model`. */
 export async function askInProcess(gateway: Gateway, request: object, options: AskOptions = {}): Promise<Answer> {
-  const { signal = new AbortController().signal, onPiece } = options
+  const answer = await postInProcess(gateway, '/v1/chat/completions', request, options)
+  const { status, headers, text } = answer
+  return { ...answer, result: await resultOf(status, text, headers['content-type'] ?? '') }
+}
+
+/** Sends a request of any endpoint for the model `model`. */
+export async function postInProcess(
+  gateway: Gateway,
+  target: string,
+  request: object,
+  { signal = new AbortController().signal, onPiece }: AskOptions = {},
+): Promise<RawAnswer> {
   const reply = await gateway.handle({
     method: 'POST',
-    target: '/v1/chat/completions',
+    target,
     headers: { authorization: 'Bearer sk-kit', 'content-type': 'application/json' },
     body: { state: 'text', text: JSON.stringify({ model: 'model', ...request }) },
     signal,
   })
   const { status, headers } = reply
-  const text = await bodyText(reply, signal, onPiece)
-  return { status, headers, text, result: await resultOf(status, text, headers['content-type'] ?? '') }
+  return { status, headers, text: await bodyText(reply, signal, onPiece) }
 }
 
 async function resultOf(status: number, text: string, type: string): Promise<ChatResult> {

@@ -15,7 +15,15 @@ export function testKeySearch(it: Suite<KeyStore>['it'], make: Make): void {
     const records = [
       make({ account: first, group: mark, name: `Laptop of ${mark}`, createdAt: 5 }),
       make({ account: first, group: mark, user: 'ada', tags: ['a'], expiresAt: now + 1, createdAt: 4 }),
-      make({ account: second, group: mark, user: 'bob', tags: ['a', 'b'], expiresAt: now, createdAt: 3 }),
+      make({
+        account: second,
+        group: mark,
+        note: `of ${mark}`,
+        user: 'bob',
+        tags: ['a', 'b'],
+        expiresAt: now,
+        createdAt: 3,
+      }),
       make({ account: second, group: mark, revokedAt: now - 5, expiresAt: now - 1, createdAt: 2 }),
       make({ account: second, group: fresh('group'), user: `at ${mark}`, createdAt: 1 }),
     ]
@@ -33,7 +41,7 @@ export function testKeySearch(it: Suite<KeyStore>['it'], make: Make): void {
     assert.deepEqual(await ids({ group: mark, state: 'active' }), [0, 1])
     assert.deepEqual(await ids({ group: mark, state: 'expired' }), [2])
     assert.deepEqual(await ids({ group: mark, state: 'revoked' }), [3])
-    assert.deepEqual(await ids({ text: mark.toUpperCase() }), [0, 4])
+    assert.deepEqual(await ids({ text: mark.toUpperCase() }), [0, 2, 4])
     assert.deepEqual(await ids({ text: `lAPTOP OF ${mark}` }), [0])
     assert.deepEqual(await ids({ text: (records[3] as KeyRecord).id }), [3])
     assert.deepEqual(await ids({ text: first }), [0, 1])

@@ -59,6 +59,19 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.equal(await store.replace(next(record)), false)
   })
 
+  it('claims each task once, also if others have expired meanwhile', async (store) => {
+    const [early, late] = [1, 2].map((hours) => task({ dueAt: null, expiresAt: start + hours * hour }))
+    const due = [3, 4].map((hours) => task({ dueAt: start + hours * hour, expiresAt: start + 9 * hour }))
+    for (const record of [early, late, due[0]]) await store.insert(record as TaskRecord)
+    assert.deepEqual(await store.claim({ now: start + hour, leaseMs: 1_000, limit: 10 }), [])
+    await store.insert(due[1] as TaskRecord)
+    const claimed = await store.claim({ now: start + 5 * hour, leaseMs: 1_000, limit: 10 })
+    assert.deepEqual(
+      claimed.map(({ id }) => id),
+      due.map(({ id }) => id),
+    )
+  })
+
   it('claims the longest overdue first, up to the limit', async (store) => {
     const dues = [5, 3, 9, 1, 7]
     const records = dues.map((due) => task({ dueAt: start + due }))

@@ -1,7 +1,10 @@
 /** The tests of the usage store contract for `summarise`. */
 import assert from 'node:assert/strict'
 import type { UsageRecord, UsageStore } from '../observe/usage/contract.ts'
+import { eachUnit } from '../observe/usage/units.ts'
 import { fresh, type Suite } from './kit.ts'
+
+const nothing = eachUnit(() => 0)
 
 const minute = 60_000
 const day = 24 * 60 * minute
@@ -18,12 +21,11 @@ export function record(changes: Partial<UsageRecord> = {}): UsageRecord {
     model: 'model',
     outcome: 'completed',
     stream: false,
+    ...nothing,
     promptTokens: 10,
     cachedTokens: 4,
     completionTokens: 20,
     reasoningTokens: 5,
-    images: 0,
-    seconds: 0,
     cost: 30n,
     overage: 0n,
     basis: 'reported',
@@ -46,6 +48,7 @@ export function testSums(it: Suite<UsageStore>['it']): void {
       {
         requests: 3,
         incomplete: 2,
+        ...nothing,
         promptTokens: 30,
         cachedTokens: 12,
         completionTokens: 60,

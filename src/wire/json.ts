@@ -55,3 +55,8 @@ export function isShort(value: unknown, length: number): boolean {
   }
   return left >= 0
 }
+
+/** The entry of a table whose keys come from outside: `constructor` and the like are no entries. */
+export function entryIn<T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined {
+  return typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined
+}

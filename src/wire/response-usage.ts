@@ -1,5 +1,6 @@
 /** Conversion between the token counts of responses and those of chats. */
 import { readTokenUsage } from './counts.ts'
+import { isRecord } from './json.ts'
 import type { OutputItem, ResponseUsage } from './responses.ts'
 import type { Usage } from './usage.ts'
 
@@ -45,6 +46,7 @@ function toolCallsIn(output: readonly OutputItem[]): Record<string, number> | un
   let calls: Record<string, number> | undefined
   const containers = new Set<unknown>()
   for (const item of output) {
+    if (!isRecord(item)) continue
     if (item.type === 'code_interpreter_call') containers.add(item['container_id'] ?? item.id)
     const name = charged[item.type]
     // Opening a page that a search has found is not charged.

@@ -1,5 +1,7 @@
+import type { CountedUnits } from './units.ts'
+
 /** Token counts of chat and completions, in OpenAI's shape. */
-export interface Usage {
+export interface Usage extends CountedUnits {
   /** All input tokens, cached ones included. */
   readonly prompt_tokens: number
   /** All output tokens, hidden reasoning included. */
@@ -50,6 +52,11 @@ export function usageOf(promptTokens: number, completionTokens: number): Usage {
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   }
+}
+
+/** Usage whose output is all audio. */
+export function spokenUsage(usage: Usage): Usage {
+  return { ...usage, completion_tokens_details: { audio_tokens: usage.completion_tokens } }
 }
 
 /** Token counts of images and transcriptions, in OpenAI's newer shape. */

@@ -6,7 +6,7 @@ import { hosted } from '../hosted.ts'
 
 const parrot = defineProvider({
   name: 'parrot',
-  async *chat() {
+  async *generate() {
     yield text('hello')
     yield finish('stop', { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 })
   },

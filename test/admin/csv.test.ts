@@ -6,6 +6,7 @@ import { csvOf } from '../../src/admin/csv.ts'
 import { createGateway, memoryUsageStore } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
 import { usageRecord } from '../observe/usage/record.ts'
+import { usageUnits } from '../../src/observe/usage/units.ts'
 
 const price = { input: '1', output: '1' }
 
@@ -115,20 +116,15 @@ test('accounts, entries, keys and statistics have files of their own; wrong ques
   const keys = await file(admin.csv.keys({ account: 'acme' }))
   expect(keys[1]).toEqual(expect.arrayContaining(["'+1", 'a b', 'm']))
   expect(await file(admin.csv.statistics({ all: true, by: ['user', 'day'] }))).toEqual([
+    ['user', 'day', 'requests', 'incomplete', ...usageUnits, 'cost'],
     [
-      'user',
-      'day',
-      'requests',
-      'incomplete',
-      'promptTokens',
-      'cachedTokens',
-      'completionTokens',
-      'reasoningTokens',
-      'images',
-      'seconds',
-      'cost',
+      'ada',
+      '2030-01-01',
+      '1',
+      '0',
+      ...usageUnits.map((unit) => (unit === 'promptTokens' || unit === 'completionTokens' ? '1' : '0')),
+      '0.000005',
     ],
-    ['ada', '2030-01-01', '1', '0', '1', '0', '1', '0', '0', '0', '0.000005'],
   ])
   await expect(file(admin.csv.usage({} as never))).rejects.toMatchObject({ status: 400, param: 'account' })
 })

@@ -9,7 +9,7 @@ import { plainUsageStore, usageRecord } from '../observe/usage/record.ts'
 
 const parrot = defineProvider({
   name: 'parrot',
-  async *chat() {
+  async *generate() {
     yield said('hello')
     yield finish('stop', {
       prompt_tokens: 1_001,

@@ -65,12 +65,12 @@ describe.each(storages)('%s', (_, there, open) => {
     expect((await keys.search({ text: 'deployed' })).items).toEqual([record])
     const id = record?.id ?? ''
     for (const change of [
-      keys.revoke('house', id),
-      keys.update('house', id, { name: 'other' }),
-      keys.rotate('house', id),
+      () => keys.revoke('house', id),
+      () => keys.update('house', id, { name: 'other' }),
+      () => keys.rotate('house', id),
     ]) {
       const message = expect.stringContaining('"keys" of createGateway') as string
-      await expect(change).rejects.toMatchObject({ status: 409, shouldRetry: false, message })
+      await expect(change()).rejects.toMatchObject({ status: 409, shouldRetry: false, message })
     }
     expect(await keys.list('house')).toEqual([record])
     expect(await erase('house')).toMatchObject({ keys: 0, left: [{ kind: 'keys' }] })

@@ -190,7 +190,7 @@ describe('a client disconnect', () => {
     const started = Promise.withResolvers<void>()
     const provider = defineProvider({
       name: 'ignores-abort',
-      async *chat() {
+      async *generate() {
         started.resolve()
         await going.promise
         yield text('late')

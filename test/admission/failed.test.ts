@@ -102,18 +102,21 @@ const ask = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }
 const tools = [{ name: 'f', input_schema: { type: 'object' } }]
 
 describe.each([true, false])('streamed: %s', (stream) => {
+  /** A whole message can have an input that is not JSON; in a stream, clients have read it as JSON before its end is known. */
+  const read = stream ? charged : { ...charged, outcome: 'completed', status: 200 }
+
   test.each(['[1]', '{"a":', '"text"'])(
     'a message whose call has the input %s is charged as reported, and asked for once',
     async (input) => {
       const { paid } = await scene(chat(calls(input), 'tool_calls'))
-      expect(await paid('messages', { model: 'chats', ...ask, tools, stream })).toMatchObject(charged)
+      expect(await paid('messages', { model: 'chats', ...ask, tools, stream })).toMatchObject(read)
     },
   )
 
   test('a message with such a call before others is read to its end', async () => {
     const { paid } = await scene(chat([...calls('[1]', '{}'), said('Done.')], 'tool_calls'))
     const answer = await paid('messages', { model: 'chats', ...ask, tools, stream })
-    expect(answer).toMatchObject({ ...charged, ...(!stream && { status: 503, retries: 'false' }) })
+    expect(answer).toMatchObject(read)
   })
 
   test('a message with such a call of a vendor that reports nothing is charged by estimate', async () => {

@@ -1,16 +1,18 @@
 /**
- * The time of admin queries over many rows, and the size of a row: `npm run bench:rows [-- <rows> [postgres|sqlite]]`.
+ * The time of admin queries over many rows, how long each blocks the event loop at most, and the size of a row: `npm run bench:rows [-- <rows> [postgres|sqlite]]`.
  * Default: a million requests in thirty days, of a thousand accounts of very different sizes. Deletes its data at the end.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Pool } from 'pg'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
 import { slowestPage } from './filters.ts'
 import type { StorageBundle, UsageRecord } from '../../src/index.ts'
+import { eachUnit } from '../../src/observe/usage/units.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
 const kinds = process.argv[3] === undefined ? ['postgres', 'sqlite'] : [process.argv[3]]
@@ -48,12 +50,10 @@ function recordAt(index: number): UsageRecord {
       { provider: 'openai', providerModel: `${model}-2030-10-01`, outcome: 'succeeded', startMs: 0.4, ms: 312.5 },
     ],
     stream: index % 2 === 0,
+    ...eachUnit(() => 0),
     promptTokens: prompt,
     cachedTokens: index % 3 === 0 ? prompt >> 1 : 0,
     completionTokens: Math.floor(1 + 900 * Math.random()),
-    reasoningTokens: 0,
-    images: 0,
-    seconds: 0,
     cost: BigInt(Math.floor(10_000 * Math.random())),
     overage: 0n,
     basis: 'reported',
@@ -88,6 +88,10 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
     ['latencies of a model, in 60 periods', () => usage.durations?.({ ...periods, model: 'gpt-5' })],
     ['latencies of an account, in 60 periods', () => usage.durations?.({ ...periods, account: 'account_0' })],
     ['all accounts, 30 days, by account and day', () => usage.summarise({ by: ['account', 'day'], ...month })],
+    [
+      'all accounts, 30 days, by account and day at +05:30',
+      () => usage.summarise({ by: ['account', 'day'], offsetMinutes: 330, ...month }),
+    ],
     ['the largest account, 30 days, by day', () => usage.summarise({ by: ['day'], account: 'account_0', ...month })],
     ['the largest account, by day and model', () => usage.summarise({ by: ['day', 'model'], account: 'account_0' })],
     ['its newest 100 calls', () => usage.list({ account: 'account_0' })],
@@ -99,20 +103,27 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
   for (const [name, ask] of queries) {
     await ask()
     const times: number[] = []
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
     for (let time = 0; time < 3; time++) {
       const since = performance.now()
       await ask()
       times.push(performance.now() - since)
     }
-    lines.push([name, `${Math.min(...times).toFixed(1)} ms`])
+    delay.disable()
+    lines.push([name, `${Math.min(...times).toFixed(1)} ms, blocks ${(delay.max / 1e6).toFixed(1)} ms`])
   }
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
   const { count, ms, filter } = await slowestPage(usage, start, day)
-  lines.push([`the slowest first page of ${count} filters: ${filter}`, `${ms.toFixed(1)} ms`])
+  delay.disable()
+  const pages = `${ms.toFixed(1)} ms, blocks ${(delay.max / 1e6).toFixed(1)} ms`
+  lines.push([`the slowest first page of ${count} filters: ${filter}`, pages])
   lines.push(['bytes a record, with its indexes', String(Math.round(records / rows))])
   lines.push(['bytes of sums for each record', String(Math.round(sums / rows))])
   lines.push(['records appended a second', String(Math.round(rows / (loadedMs / 1_000)))])
   const widest = Math.max(...lines.map(([name = '']) => name.length))
-  const text = lines.map(([name = '', value = '']) => `${name.padEnd(widest)}  ${value.padStart(12)}`).join('\n')
+  const text = lines.map(([name = '', value = '']) => `${name.padEnd(widest)}  ${value.padStart(28)}`).join('\n')
   process.stdout.write(`\n${rows} rows in ${kind}, times the best of three\n${text}\n`)
   await close()
 }
@@ -158,7 +169,7 @@ async function inSqlite(): Promise<Bench> {
       const database = new DatabaseSync(file)
       const sizeOf = (names: string) =>
         Number(database.prepare(`SELECT sum(pgsize) AS bytes FROM dbstat WHERE name GLOB ?`).get(names)?.['bytes'] ?? 0)
-      const sums = sizeOf('modelhatch_usage_sums*')
+      const sums = sizeOf('modelhatch_usage_[qd]*')
       const all = sizeOf('*modelhatch_usage*') + sizeOf('*modelhatch_calls*')
       database.close()
       return [all - sums, sums]

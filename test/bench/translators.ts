@@ -5,12 +5,12 @@
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import { begin, chunkFrames } from '../../src/endpoints/chunk-stream.ts'
 import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
-import { MessageReader } from '../../src/providers/anthropic/reader.ts'
+import { gemini } from '../../src/formats/gemini/gemini.ts'
+import { messages } from '../../src/formats/messages/messages.ts'
 import type { ChatPiece } from '../../src/providers/contract.ts'
-import { readValues } from '../../src/providers/events.ts'
-import { ResponseReader } from '../../src/providers/gemini/reader.ts'
 import { readFrames } from '../../src/providers/openai/frames.ts'
 import { anthropicDialect, openaiDialect, type Dialect } from '../../src/testing/index.ts'
+import { chatChunksOf } from '../formats/chat-chunks.ts'
 import { median } from './table.ts'
 
 interface Translator {
@@ -27,20 +27,12 @@ const translators: readonly Translator[] = [
   {
     name: 'anthropic',
     dialect: anthropicDialect,
-    async *read(source) {
-      const reader = new MessageReader({ failure, format: 'anthropic-claude-v1' })
-      for await (const events of readValues(source)) yield* reader.push(events)
-      reader.end()
-    },
+    read: (source) => chatChunksOf(source, messages.eventReader({ maker: 'anthropic', failure })),
   },
   {
     name: 'gemini',
     dialect: geminiDialect,
-    async *read(source) {
-      const reader = new ResponseReader({ failure })
-      for await (const responses of readValues(source)) yield* reader.push(responses)
-      yield* reader.end()
-    },
+    read: (source) => chatChunksOf(source, gemini.eventReader({ maker: 'google', failure })),
   },
 ]
 

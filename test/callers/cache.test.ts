@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { KeyCache } from '../../src/callers/cache.ts'
 import type { KeyRecord, KeyStore } from '../../src/callers/contract.ts'
 
@@ -156,5 +156,66 @@ describe('unknown keys', () => {
     const hashes = Array.from({ length: 64 }, (_, index) => 'a'.repeat(index) + 'b' + 'a'.repeat(63 - index))
     for (const hash of hashes) await cache.find(hash)
     for (const hash of hashes) expect(cache.find(hash)).toMatchObject({ hash, account: hash })
+  })
+})
+
+describe('the store is watched', () => {
+  /** A store with one key that counts its watchers. */
+  function watchedStore() {
+    const state = { watching: 0, began: 0, lookups: 0, changed: (_hash: string): void => undefined }
+    const store: KeyStore = {
+      find(hash) {
+        state.lookups++
+        return Promise.resolve(record(hash))
+      },
+      watch(changed) {
+        state.changed = changed
+        state.watching++
+        state.began++
+        return () => void state.watching--
+      },
+    }
+    return { store, state }
+  }
+
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('from the first look-up until no entry can be valid any more', async () => {
+    const { store, state } = watchedStore()
+    const cache = new KeyCache(store, { ageMs: 10_000 })
+    expect(state.watching).toBe(0)
+    await cache.find('k')
+    expect(state.watching).toBe(1)
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      vi.advanceTimersByTime(5_000)
+      await cache.find('k')
+      expect(state.watching).toBe(1)
+    }
+    vi.advanceTimersByTime(40_000)
+    expect(state.watching).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('again by the first look-up after a pause, which asks the store', async () => {
+    const { store, state } = watchedStore()
+    const cache = new KeyCache(store, { ageMs: 10_000 })
+    await cache.find('k')
+    vi.advanceTimersByTime(40_000)
+    await cache.find('k')
+    expect(state).toMatchObject({ watching: 1, began: 2, lookups: 2 })
+    state.changed('k')
+    await cache.find('k')
+    expect(state.lookups).toBe(3)
+  })
+
+  test('no more after the cache was closed', async () => {
+    const { store, state } = watchedStore()
+    const cache = new KeyCache(store)
+    await cache.find('k')
+    cache.close()
+    await cache.find('k')
+    expect(state).toMatchObject({ watching: 0, began: 1 })
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -9,7 +9,7 @@ async function stage(options: Partial<GatewayOptions>) {
   const goOn = Promise.withResolvers<void>()
   const provider = defineProvider({
     name: 'slow',
-    async *chat() {
+    async *generate() {
       yield text('word')
       await goOn.promise
       yield text(' end')

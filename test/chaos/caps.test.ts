@@ -10,7 +10,7 @@ import { openBundle, type Opened, type Place } from '../bundles.ts'
 import { askChat, hosted, vendorFor } from '../hosted.ts'
 import { whole } from '../admission/scene.ts'
 import { long } from '../long.ts'
-import { hasPostgres, hasRedis, ownName } from '../servers.ts'
+import { hasMysql, hasPostgres, hasRedis, ownName } from '../servers.ts'
 import { claimsOf, type CapSpent, type SharedCap } from './cap-spenders.ts'
 import { Worker } from './workers.ts'
 
@@ -24,6 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const places: [Place, boolean][] = [
   [{ kind: 'SQLite', name: join(folder, 'caps.db') }, true],
   [{ kind: 'Postgres', name: ownName() }, hasPostgres],
+  [{ kind: 'MySQL', name: ownName() }, hasMysql],
   [{ kind: 'Redis', name: ownName() }, hasRedis],
 ]
 

@@ -1,14 +1,26 @@
 /** A store that fails and recovers while the gateway is in use. */
 import { createClient } from '@redis/client'
+import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
+import { mysql } from '../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../adapters/stores/redis/redis.ts'
 import type { StorageBundle } from '../../src/index.ts'
 import { heapUsed } from '../heap.ts'
 import { askChat } from '../hosted.ts'
 import { scene, whole } from '../admission/scene.ts'
-import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
+import {
+  dropTables,
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mysqlPool,
+  mysqlUrl,
+  ownName,
+  postgresPool,
+  redisConnection,
+} from '../servers.ts'
 import { Proxy, type Mode } from './proxy.ts'
 import { sampleOf } from '../long.ts'
 import { calmly, slowness } from '../cpu-time.ts'
@@ -47,6 +59,31 @@ async function postgresThroughProxy(): Promise<Connection> {
   }
 }
 
+async function mysqlThroughProxy(): Promise<Connection> {
+  const proxy = new Proxy(3306)
+  const url = new URL(mysqlUrl)
+  url.port = String(await proxy.listen())
+  const pool = createPool({
+    uri: url.href,
+    connectionLimit: 10,
+    multipleStatements: true,
+    connectTimeout: 0.75 * storeMs,
+  })
+  const prefix = ownName()
+  return {
+    proxy,
+    storage: mysql(pool, { prefix }),
+    async end() {
+      await proxy.close()
+      // The connections that the outage has cut cannot be ended in order.
+      await pool.end().catch(() => undefined)
+      const direct = mysqlPool(1)
+      await dropTables(direct, prefix)
+      await direct.end()
+    },
+  }
+}
+
 async function redisThroughProxy(): Promise<Connection> {
   const proxy = new Proxy(6379)
   const socket = { host: '127.0.0.1', port: await proxy.listen(), reconnectStrategy: 100 }
@@ -72,6 +109,9 @@ const outages: [string, Mode, boolean, () => Promise<Connection>][] = [
   ['Postgres', 'refuse', hasPostgres, postgresThroughProxy],
   ['Postgres', 'stop', hasPostgres, postgresThroughProxy],
   ['Postgres', 'lose', hasPostgres, postgresThroughProxy],
+  ['MySQL', 'refuse', hasMysql, mysqlThroughProxy],
+  ['MySQL', 'stop', hasMysql, mysqlThroughProxy],
+  ['MySQL', 'lose', hasMysql, mysqlThroughProxy],
   ['Redis', 'refuse', hasRedis, redisThroughProxy],
   ['Redis', 'stop', hasRedis, redisThroughProxy],
 ]

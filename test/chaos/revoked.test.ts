@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { mysql } from '../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../adapters/stores/redis/redis.ts'
 import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
@@ -10,17 +11,29 @@ import type { GatewayOptions, StorageBundle } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
 import { whole } from '../admission/scene.ts'
 import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
-import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
+import {
+  dropTables,
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mysqlPool,
+  ownName,
+  postgresPool,
+  redisConnection,
+} from '../servers.ts'
 import { calmly } from '../cpu-time.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 const name = ownName()
 const pool = hasPostgres ? postgresPool() : undefined
+const mysqlPools = mysqlPool()
 const connection = hasRedis ? await redisConnection() : undefined
 afterAll(async () => {
   rmSync(folder, { recursive: true })
   await pool?.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
   await pool?.end()
+  if (hasMysql) await dropTables(mysqlPools, name)
+  await mysqlPools.end()
   const keys = ((await connection?.send('KEYS', `{${name}:*`)) ?? []) as string[]
   if (keys.length > 0) await connection?.send('DEL', ...keys)
   connection?.close()
@@ -29,6 +42,7 @@ afterAll(async () => {
 const bundles: [string, boolean, () => StorageBundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'keys.db'))],
   ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
+  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name })],
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 

@@ -1,7 +1,8 @@
 /** The AI SDK's OpenAI provider in its default mode, over responses, and its completion and embedding models. */
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
 import { embed, embedMany, generateText, isStepCount, Output, streamText, tool, type ModelMessage } from 'ai'
-import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
+import { defineProvider, type Call } from 'modelhatch/providers'
+import { finish, reasoning, text, toolCall } from '../chat-chunks.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { ChatRequest } from '../../src/wire/chat.ts'

@@ -2,7 +2,8 @@
  * Requests as the Codex command line sends them: nothing stored, groups of tools, vendor tools, encrypted reasoning,
  * the whole history in each request, items without ids. Responses are read the way Codex reads them.
  */
-import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
+import { defineProvider, type Call } from 'modelhatch/providers'
+import { finish, reasoning, text, toolCall } from '../chat-chunks.ts'
 import { describe, expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/wire/chat.ts'
 import type { InputItem, OutputItem, ResponseEvent } from '../../src/wire/responses.ts'

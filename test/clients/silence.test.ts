@@ -31,7 +31,7 @@ async function silence(frames = 2): Promise<void> {
 /** Is silent before its first word, and again in the middle. */
 const thinker: Provider = {
   name: 'thinker',
-  async *chat() {
+  async *generate() {
     await silence()
     yield text('one ')
     await silence()

@@ -1,6 +1,6 @@
 /** Only the maker of an envelope can open it. */
 import { expect, test } from 'vitest'
-import { isSealed, seal, unseal } from '../../src/endpoints/envelope.ts'
+import { isSealed, seal, unseal } from '../../src/formats/envelope.ts'
 
 test.each(['anthropic', 'a.b/c é', 'a', ''])('the maker gets its text back unchanged: %j', (maker) => {
   const text = '\n{"any": "té.xt"}.mh1.a.'

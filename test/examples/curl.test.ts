@@ -29,7 +29,8 @@ afterAll(async () => {
 async function typed(code: string): Promise<string> {
   // A video’s id is only known when there is a video: the first command makes it, the others read it from there.
   const made = code
-    .replaceAll(/http:\/\/(?:localhost:3000\/ai|127\.0\.0\.1:3000)\/v1/g, example.baseURL)
+    .replaceAll(/http:\/\/(?:localhost:3000\/ai|127\.0\.0\.1:3000)\/v1\b/g, example.baseURL)
+    .replaceAll(/http:\/\/127\.0\.0\.1:3000\/v1beta/g, example.baseURL.replace(/v1$/, 'v1beta'))
     .replace(/^curl (.*\/videos\/generations \\\n[\s\S]*?)\n\n/m, 'first=$(curl $1)\necho "$first"\n\n')
     .replace('video_…', '"$(echo "$first" | sed \'s/.*"id":"\\([^"]*\\).*/\\1/\')"')
   const script = `set -euo pipefail\ncurl() { command curl --fail-with-body --silent --show-error "$@"; }\n${made}`
@@ -41,6 +42,7 @@ test('there are commands for the endpoints', () => {
   const used = commands.flatMap(({ code }) => [...code.matchAll(/\/v1(\/[\w/]+)/g)].map(([, path]) => path))
   expect(new Set(used)).toEqual(
     new Set([
+      '/audio/speech',
       '/audio/transcriptions',
       '/chat/completions',
       '/completions',
@@ -50,6 +52,7 @@ test('there are commands for the endpoints', () => {
       '/messages',
       '/messages/count_tokens',
       '/moderations',
+      '/rerank',
       '/responses',
       '/videos/generations',
       '/videos/generations/video_',
@@ -64,13 +67,16 @@ const printed: Readonly<Record<string, RegExp>> = {
   embeddings: /"object":"embedding"/,
   moderations: /"violence":true/,
   'images/edits': /^$/,
+  rerank: /"results":\[\{"index":1,/,
+  'audio/speech': /^$/,
   'audio/transcriptions': /^WEBVTT/,
+  'v1beta/models/demo:generateContent': /"candidates"/,
   'videos/generations': /"id":"(video_[\w-]+)"[\s\S]*"id":"\1"/,
 }
 
 test.each(commands.map(({ name, code }) => [name, code] as const))('%s', async (_, code) => {
   const said = await typed(code)
-  const [, expected] = Object.entries(printed).find(([path]) => code.includes(`/v1/${path} `)) ?? []
+  const [, expected] = Object.entries(printed).find(([path]) => code.includes(`/${path} `)) ?? []
   expect(said).toMatch(expected ?? /impossible/)
   if (!code.includes('/images/')) return
   expect(readFileSync(join(folder, 'sun.png')).toString('latin1', 1, 4)).toBe('PNG')

@@ -7,7 +7,7 @@ import { askChat, hosted } from '../hosted.ts'
 
 const good = defineProvider({
   name: 'good',
-  async *chat() {
+  async *generate() {
     yield text('Hello')
     yield finish('stop')
   },

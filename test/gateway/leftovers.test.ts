@@ -10,7 +10,8 @@ import {
   type Reply,
   type Sink,
 } from 'modelhatch'
-import { defineProvider, text, type ChatPiece, type Provider } from 'modelhatch/providers'
+import { defineProvider, type ChatPiece, type Provider } from 'modelhatch/providers'
+import { text } from '../chat-chunks.ts'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 /** A provider that responds once the test calls `respond` and ignores its signal: only the end of its iterator is visible to it. */

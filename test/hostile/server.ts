@@ -4,7 +4,17 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway, memoryLedger, memoryUsageStore, type Gateway, type GatewayOptions } from 'modelhatch'
-import { anthropic, defineProvider, demo, finish, gemini, openai, openaiVideo, text } from 'modelhatch/providers'
+import {
+  anthropic,
+  defineProvider,
+  demo,
+  finish,
+  gemini,
+  openai,
+  openaiVideo,
+  text,
+  turnText,
+} from 'modelhatch/providers'
 import { plainHosts, type Host } from '../adapters/hosts/hosts.ts'
 import { referenceMs } from '../cpu-time.ts'
 import { longestTurn } from './measured.ts'
@@ -17,9 +27,8 @@ const turns = watchTurns(longestTurn, () => process.send?.({ slow: true }))
 /** Repeats the last message, so that a response shows which request it belongs to. */
 const echo = defineProvider({
   name: 'echo',
-  async *chat({ request }) {
-    const { content } = request.messages.at(-1) ?? {}
-    yield text(typeof content === 'string' ? content : 'Hello')
+  async *generate({ request }) {
+    yield text(turnText(request.turns.at(-1)) || 'Hello')
     yield finish('stop', { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 })
   },
 })
@@ -27,7 +36,7 @@ const echo = defineProvider({
 /** Streams a long text, word by word. */
 const tale = defineProvider({
   name: 'tale',
-  async *chat({ signal }) {
+  async *generate({ signal }) {
     for (let word = 0; word < 2_000 && !signal.aborted; word++) {
       yield text(`word${word} `)
       await pause(5)
@@ -39,8 +48,8 @@ const tale = defineProvider({
 /** Reports as many output tokens as it is allowed. */
 const writer = defineProvider({
   name: 'writer',
-  async *chat({ request }) {
-    const tokens = Math.min(request.max_completion_tokens ?? request.max_tokens ?? 100_000, 100_000)
+  async *generate({ request }) {
+    const tokens = Math.min(request.settings.max ?? 100_000, 100_000)
     yield text('x'.repeat(50))
     yield finish('length', { prompt_tokens: 1, completion_tokens: tokens, total_tokens: tokens + 1 })
   },
@@ -49,7 +58,7 @@ const writer = defineProvider({
 /** Never responds. */
 const silent = defineProvider({
   name: 'silent',
-  async *chat({ signal }) {
+  async *generate({ signal }) {
     process.send?.({ called: 'silent' })
     while (!signal.aborted) await pause(5)
     yield text('late')

@@ -314,3 +314,35 @@ it('knows the types inside a field without parsing it, and of a parsed value', (
     expect(JsonBody.fromBytes(Buffer.from(unknown), sizes).typesWithin('a'), unknown).toBeUndefined()
   }
 })
+
+describe('a number that parsing may change', () => {
+  const within = (text: string) => fromText(`{"a":[{"b":${text}}],"c":1}`).hasLongNumber
+
+  it.each(['9007199254740993', '-12345678901234567890', '0.12345678901234567', '1e400', '2E-5'])(
+    'is known: %s',
+    (text) => {
+      expect(within(text)).toBe(true)
+    },
+  )
+
+  it.each(['0', '-1.5', '999999999999999', '"9007199254740993"', '"1e400"'])('is not %s', (text) => {
+    expect(within(text)).toBe(false)
+  })
+
+  it('is any that does not print as it was written', () => {
+    fc.assert(
+      fc.property(fc.bigInt(), fc.nat({ max: 20 }), (whole, decimals) => {
+        const text = decimals === 0 ? `${whole}` : `${whole}.${'7'.repeat(decimals)}`
+        if (!within(text)) expect(JSON.stringify(JSON.parse(text))).toBe(text)
+      }),
+    )
+  })
+
+  it('is still known of a released body, and not of a parsed one', () => {
+    const text = '{"a":9007199254740993}'
+    const body = fromText(text)
+    body.release([])
+    expect(body.hasLongNumber).toBe(true)
+    expect(JsonBody.fromValue(JSON.parse(text), sizes).hasLongNumber).toBe(false)
+  })
+})

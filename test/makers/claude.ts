@@ -23,7 +23,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   text: ['type', 'text', 'cache_control', 'citations'],
   thinking: ['type', 'thinking', 'signature'],
   redacted_thinking: ['type', 'data'],
-  tool_use: ['type', 'id', 'name', 'input', 'cache_control'],
+  tool_use: ['type', 'id', 'name', 'input', 'cache_control', 'caller'],
   tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
 }
 

@@ -24,6 +24,7 @@ export async function gemini(account = 'google'): Promise<Maker> {
       const end = { usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }
       const candidate = (some: Sent, finishReason?: string) => ({
         candidates: [{ index: 0, content: { role: 'model', parts: some }, ...(finishReason && { finishReason }) }],
+        modelVersion: 'gemini-3-flash',
       })
       if (!url.includes('stream')) return endJson(response, { ...candidate(parts, 'STOP'), ...end })
       const pieces = [...parts.flatMap(streamed).map((part) => candidate([part])), { ...candidate([], 'STOP'), ...end }]

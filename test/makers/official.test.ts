@@ -63,3 +63,25 @@ describe.each(Object.keys(talks))('%s', (kind) => {
     expect(makers.gemini.returned(makers.gemini.bodies.at(-1)).length).toBeGreaterThan(0)
   })
 })
+
+test("Claude Code gets the signature of Gemini's streamed text before the text ends, and sends it back", async () => {
+  const makers = await allMakers()
+  const { url } = await gatewayOver(makers)
+  const defaultHeaders = { 'user-agent': 'claude-cli/2.1.330 (external, cli)' }
+  const client = new Anthropic({ baseURL: url, apiKey: 'sk-test', maxRetries: 0, defaultHeaders })
+  const tools = [{ name: 'now', input_schema: parameters }]
+  const question = { role: 'user' as const, content: 'Hi' }
+  const request = { model: 'gemini', max_tokens: 4_000, tools }
+  makers.gemini.says = { turn: 1, calls: 0 }
+  const stream = client.messages.stream({ ...request, messages: [question] })
+  /** The blocks in the order of their ends, as Claude Code takes them. */
+  const ended: number[] = []
+  stream.on('streamEvent', (event) => void (event.type === 'content_block_stop' && ended.push(event.index)))
+  const { content } = await stream.finalMessage()
+  expect(content.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'text'])
+  expect(ended).toEqual([0, 1, 2])
+  const answer = { role: 'assistant' as const, content }
+  await client.messages.stream({ ...request, messages: [question, answer, question] }).finalMessage()
+  expect(makers.gemini.issued).not.toEqual([])
+  expect(makers.gemini.returned(makers.gemini.bodies[1])).toEqual(makers.gemini.issued.slice(0, 1))
+})

@@ -35,7 +35,9 @@ export interface Answered {
 /** All cells, in a fixed order. */
 export const cells: readonly Cell[] = Object.keys(clients).flatMap((name) => {
   const client = name as ClientName
-  const asked = features.filter(({ fields }) => fields === undefined || fields[client] !== undefined)
+  const asked = features
+    .filter(({ fields }) => fields === undefined || fields[client] !== undefined)
+    .filter(({ serial }) => !(serial && client === 'gemini'))
   return Object.keys(vendors).flatMap((vendor) =>
     asked.flatMap((feature) => [false, true].map((stream) => ({ client, vendor, feature, stream }))),
   )
@@ -132,10 +134,11 @@ class Run {
     const { feature, client, stream } = this.#cell
     const { path, headers, body } = clients[client]
     this.#answer = answer
-    const request = { model: this.#model, ...(stream && { stream }), ...body(entries, feature) }
+    const named = client === 'gemini' ? {} : { model: this.#model, ...(stream && { stream }) }
+    const request = { ...named, ...body(entries, feature) }
     if (!stream) Reflect.deleteProperty(request, 'stream_options')
     const response = await this.#handle(
-      new Request(`http://gateway.test/v1${path}`, {
+      new Request(`http://gateway.test${path(this.#model, stream)}`, {
         method: 'POST',
         headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json', ...headers },
         body: JSON.stringify(request),
@@ -210,7 +213,7 @@ function normaliser(model: string): (text: string) => string {
     text
       .replaceAll(/\bm-1\d{3}\b/g, 'm')
       .replaceAll(model, 'theirs')
-      .replaceAll(/(?<=\b[a-z]+[_-])[0-9a-f]{24,40}(?![0-9a-f])/g, numberOf)
+      .replaceAll(/(?<=\b[a-z]+[_-]|"responseId":")[0-9a-f]{24,40}(?![0-9a-f])/g, numberOf)
       .replaceAll(/\b1[789]\d{8}(?:\d{3})?\b/g, (time) => (time.startsWith('1700000000') ? time : 'now'))
       // The maker of a response contains a hash of the vendor's address.
       .replaceAll(/(?<=mh1\.openai-)[\w-]{3}(?=\.)/g, '***')

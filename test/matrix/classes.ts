@@ -1,5 +1,6 @@
 /** Sorts cells by what became of their feature on the way to the vendor and back. */
 import { framesOf, wholeOf, type Cell, type Traffic } from './cells.ts'
+import { vendors } from './vendors.ts'
 import type { Answer, Block, ClientName, Json, Part } from './feature.ts'
 import { endOf, joined, usageOf } from './wires/wire.ts'
 
@@ -23,14 +24,17 @@ export function classOf(cell: Cell, traffic: Traffic): readonly [Class, reason: 
   const { answer = { blocks: [{ text: 'Hello' }] } } = feature
   const failed = status >= 400 || (stream && /"error":\{|"type":"error"/.test(text))
   if (answer.error !== undefined || answer.cut !== undefined) {
-    const ended = /\[DONE\]|message_stop|response\.completed/.test(text) && cell.client !== 'responses'
+    const ended = /\[DONE\]|message_stop|response\.completed|finishReason/.test(text) && cell.client !== 'responses'
     return failed && !ended ? ['right', ''] : ['wrong', 'the error is not shown']
   }
+  const hasBroken = answer.blocks.some(({ call }) => call && !isJson(call.input))
+  if (failed && status === 200 && hasBroken) return ['right', '']
   if (failed) return refusal(status, text)
   const missing = wanted(cell).filter((each) => !found(traffic.vendor, each))
-  // For messages, the gateway enforces what a vendor does not take.
-  const enforced = feature.name.startsWith('stop') && cell.client === 'messages' && !text.includes('END two')
-  if (missing.length > 0 && !enforced) {
+  // The gateway enforces what a vendor does not take.
+  const enforced = feature.name.startsWith('stop') && !missing.some((each) => text.includes(`${String(each)} two`))
+  const unneeded = isDefault(cell)
+  if (missing.length > 0 && !enforced && !unneeded) {
     const told = feature.mayDrop === true || headers.has('x-modelhatch-omitted')
     return [told ? 'told' : 'lost', `not at the vendor: ${missing.join(', ')}`]
   }
@@ -39,9 +43,15 @@ export function classOf(cell: Cell, traffic: Traffic): readonly [Class, reason: 
     return answered(cell, answer, seenBy[cell.client](wholeOf(cell, traffic.answer)), traffic)
   } catch (error) {
     // As the model wrote it.
-    if (answer.blocks.some(({ call }) => call && !isJson(call.input))) return ['right', '']
+    if (hasBroken) return ['right', '']
     return ['wrong', `unreadable: ${String(error)}`]
   }
+}
+
+/** Whether a vendor that is not told does what the client asks for. */
+function isDefault({ feature, vendor }: Cell): boolean {
+  if (/^(?:effort-none|thinking-off)$/.test(feature.name)) return vendors[vendor]?.reasons === false
+  return feature.name === 'thinking-adaptive' && vendor === 'ai-sdk'
 }
 
 function refusal(status: number, text: string): readonly [Class, string] {
@@ -104,6 +114,14 @@ const ends: Readonly<Record<ClientName, Readonly<Record<ReturnType<typeof endOf>
     refusal: /refusal/,
     sequence: /stop_sequence|end_turn/,
   },
+  gemini: {
+    stop: /STOP/,
+    tools: /STOP/,
+    length: /MAX_TOKENS/,
+    filter: /SAFETY/,
+    refusal: /STOP|SAFETY|PROHIBITED_CONTENT/,
+    sequence: /STOP/,
+  },
 }
 
 const seenBy: Readonly<Record<ClientName, (whole: Json) => Seen>> = {
@@ -148,6 +166,19 @@ const seenBy: Readonly<Record<ClientName, (whole: Json) => Seen>> = {
       output: usage.output_tokens,
       cached: usage.cache_read_input_tokens ?? 0,
       reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
+    },
+  }),
+  gemini: ({ candidates: [{ content, finishReason }], usageMetadata: usage }) => ({
+    text: content.parts.map(({ text = '', thought }: Json) => (thought ? '' : text)).join(''),
+    calls: content.parts
+      .filter(({ functionCall }: Json) => functionCall)
+      .map(({ functionCall: { name, args } }: Json) => ({ name, input: JSON.stringify(args) })),
+    end: finishReason,
+    usage: usage && {
+      input: usage.promptTokenCount,
+      output: usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0),
+      cached: usage.cachedContentTokenCount ?? 0,
+      reasoning: usage.thoughtsTokenCount ?? 0,
     },
   }),
 }
@@ -196,12 +227,12 @@ function sameCall(call: NonNullable<Block['call']>, seen: Seen['calls'][number])
   return call.name === seen.name && plain(call.input) === plain(seen.input)
 }
 
-/** What must be at the client beside texts and calls. Gemini gives no words for a refusal. */
+/** What must be at the client beside texts and calls: what the vendor, or the AI SDK's provider of it, gives of them. */
 const markersOf =
   ({ vendor, feature }: Cell) =>
   ({ refusal: words, cites, reasoning }: Block): string[] => [
-    ...(words !== undefined && !vendor.startsWith('gemini') ? [words] : []),
-    ...(cites === undefined ? [] : [cites]),
+    ...(words !== undefined && !vendor.startsWith('gemini') && vendor !== 'ai-sdk' ? [words] : []),
+    ...(cites !== undefined && vendor !== 'ai-sdk' ? [cites] : []),
     ...(reasoning && feature.fields !== undefined ? [reasoning] : []),
   ]
 
@@ -212,7 +243,20 @@ function textsIn(json: string): string {
 
 function deltasIn(value: Json, name = ''): string[] {
   if (typeof value === 'string')
-    return ['id', 'type', 'object', 'model', 'role', 'item_id', 'system_fingerprint', 'obfuscation'].includes(name)
+    return [
+      'id',
+      'type',
+      'object',
+      'model',
+      'role',
+      'item_id',
+      'system_fingerprint',
+      'obfuscation',
+      'responseId',
+      'modelVersion',
+      'finishReason',
+      'thoughtSignature',
+    ].includes(name)
       ? []
       : [value]
   if (typeof value !== 'object' || value === null) return []

@@ -1,13 +1,14 @@
 /** The formats of clients: writes requests. */
-import { contentIn, messageIn } from '../makers/collected.ts'
+import { contentIn as blocksIn, messageIn } from '../makers/collected.ts'
+import { contentIn } from '../formats/recorded.ts'
 import type { ClientName, Feature, Json, Part, Turn } from './feature.ts'
 
 export interface Client {
-  readonly path: string
+  readonly path: (model: string, stream: boolean) => string
   readonly headers?: Readonly<Record<string, string>>
   /** A turn as entries of the conversation. */
   readonly entries: (turn: Turn) => Json[]
-  /** The body of a request, without `model` and `stream`. */
+  /** The body of a request, without `model` and `stream`, if the body has them. */
   readonly body: (entries: readonly Json[], feature: Feature) => object
   /** A whole answer as entries of the conversation: what clients send back. */
   readonly back: (answer: Json) => Json[]
@@ -29,7 +30,7 @@ const parsed = (frames: readonly string[]): Json[] =>
   frames.filter((frame) => frame !== '[DONE]').map((frame) => JSON.parse(frame))
 
 const chat: Client = {
-  path: '/chat/completions',
+  path: () => '/v1/chat/completions',
   entries: ({ role, parts }) => {
     const results = of(parts, 'result').map(({ result }) => {
       return { role: 'tool', tool_call_id: result.id, content: chatContent(result.parts) }
@@ -87,7 +88,7 @@ function chatChoice(choice: NonNullable<Feature['choice']>): Json {
 }
 
 const responses: Client = {
-  path: '/responses',
+  path: () => '/v1/responses',
   entries: ({ role, parts }) => {
     const content = contentOf(parts)
     return [
@@ -144,7 +145,7 @@ function responsesChoice(choice: NonNullable<Feature['choice']>): Json {
 }
 
 const messages: Client = {
-  path: '/messages',
+  path: () => '/v1/messages',
   headers: { 'anthropic-version': '2023-06-01' },
   entries: ({ role, parts }) => [{ role: system(role) ? 'system' : role, content: messagesContent(parts) }],
   body: (entries, { tools, choice, serial, schema, fields }) => {
@@ -174,7 +175,7 @@ const messages: Client = {
     const events = parsed(frames)
     const end = events.findLast(({ type }) => type === 'message_delta')
     const start = events[0]?.message
-    return { ...start, ...end?.delta, usage: { ...start?.usage, ...end?.usage }, content: contentIn(events) ?? [] }
+    return { ...start, ...end?.delta, usage: { ...start?.usage, ...end?.usage }, content: blocksIn(events) ?? [] }
   },
 }
 
@@ -210,4 +211,55 @@ function messagesChoice(choice: Feature['choice']): Json {
   return choice && 'name' in choice ? { type: 'tool', ...choice } : { type: 'auto' }
 }
 
-export const clients: Readonly<Record<ClientName, Client>> = { chat, responses, messages }
+const gemini: Client = {
+  path: (model, stream) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  entries: ({ role, parts }) => [{ role: role === 'assistant' ? 'model' : role, parts: parts.map(contentPart) }],
+  body: (entries, { tools, choice, schema, fields }) => {
+    const { generationConfig, ...more } = (fields?.gemini ?? {}) as Json
+    const instructions = entries.filter(({ role }) => system(role)).flatMap(({ parts }) => parts)
+    const json = schema && { responseMimeType: 'application/json', responseJsonSchema: schema }
+    return {
+      contents: entries.filter(({ role }) => !system(role)),
+      ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
+      ...(tools && {
+        tools: [
+          {
+            functionDeclarations: tools.map(({ name, description, schema: parametersJsonSchema }) => {
+              return { name, description, parametersJsonSchema }
+            }),
+          },
+        ],
+      }),
+      ...(choice && { toolConfig: { functionCallingConfig: contentChoice(choice) } }),
+      ...((generationConfig || json) && { generationConfig: { ...json, ...generationConfig } }),
+      ...more,
+    }
+  },
+  back: ({ candidates }) => [candidates[0].content],
+  whole: (frames) => contentIn(parsed(frames)),
+}
+
+function contentPart({ text, image, file, audio, call, result, reasoning, state, own }: Part): Json {
+  const url = image ?? file
+  const inline = audio ? { type: 'audio/wav', data: audio } : url && dataOf(url)
+  if (inline) return { inlineData: { mimeType: inline['type'], data: inline['data'] }, ...own?.gemini }
+  if (url) return { fileData: { fileUri: url, mimeType: image ? 'image/png' : 'application/pdf' } }
+  if (call) return { functionCall: { id: call.id, name: call.name, args: JSON.parse(call.input) } }
+  if (result) {
+    const { id, name, parts, failed } = result
+    const output = parts.map((part) => part.text ?? '').join('')
+    const media = parts.filter((part) => part.text === undefined).map(contentPart)
+    const response = failed ? { error: output } : { output }
+    return { functionResponse: { id, name, response, ...(media.length > 0 && { parts: media }) } }
+  }
+  if (reasoning !== undefined) return { text: reasoning, thought: true, ...(state && { thoughtSignature: state }) }
+  return { text, ...own?.gemini }
+}
+
+function contentChoice(choice: NonNullable<Feature['choice']>): Json {
+  if (typeof choice !== 'string')
+    return { mode: 'ANY', allowedFunctionNames: 'name' in choice ? [choice.name] : choice }
+  return { mode: choice === 'required' ? 'ANY' : choice.toUpperCase() }
+}
+
+export const clients: Readonly<Record<ClientName, Client>> = { chat, responses, messages, gemini }

@@ -4,7 +4,7 @@
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 export type Json = any
 
-export type ClientName = 'chat' | 'responses' | 'messages'
+export type ClientName = 'chat' | 'responses' | 'messages' | 'gemini'
 
 export interface Call {
   readonly id: string
@@ -22,7 +22,12 @@ export interface Part {
   /** Base64 of a WAV file. */
   readonly audio?: string
   readonly call?: Call
-  readonly result?: { readonly id: string; readonly parts: readonly Part[]; readonly failed?: boolean }
+  readonly result?: {
+    readonly id: string
+    readonly name: string
+    readonly parts: readonly Part[]
+    readonly failed?: boolean
+  }
   readonly reasoning?: string
   /** Of `reasoning`: what its maker wants back. */
   readonly state?: string
@@ -87,7 +92,7 @@ export interface Feature {
   readonly tools?: readonly Tool[]
   /** A name is the tool that must be called, a list those that may be called. */
   readonly choice?: 'auto' | 'none' | 'required' | { readonly name: string } | readonly string[]
-  /** One call at a time. */
+  /** One call at a time, which clients of Gemini cannot say. */
   readonly serial?: boolean
   /** The schema of the answer. */
   readonly schema?: object

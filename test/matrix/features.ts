@@ -15,10 +15,15 @@ const developer = turn('developer')
 const says = (...blocks: readonly (string | Block)[]): Answer => ({
   blocks: blocks.map((block) => (typeof block === 'string' ? { text: block } : block)),
 })
-/** Fields of a chat, a response and a message; null where the format has none. */
-const fields = (chat: object | null, responses: object | null, messages: object | null): Pick<Feature, 'fields'> => ({
+/** Fields of a chat, a response, a message and a content; null where the format has none. */
+const fields = (
+  chat: object | null,
+  responses: object | null,
+  messages: object | null,
+  gemini: object | null = null,
+): Pick<Feature, 'fields'> => ({
   fields: Object.fromEntries(
-    Object.entries({ chat, responses, messages } satisfies Record<ClientName, object | null>).filter(
+    Object.entries({ chat, responses, messages, gemini } satisfies Record<ClientName, object | null>).filter(
       (entry): entry is [string, object] => entry[1] !== null,
     ),
   ),
@@ -43,7 +48,7 @@ const tools = [weather, clock]
 const oslo: Call = { id: 'call_oslo', name: 'weather', input: '{"city":"Oslo"}' }
 const noon: Call = { id: 'call_noon', name: 'clock', input: '{"zone":"UTC"}' }
 const resultOf = (call: Call, text: string, more: Partial<NonNullable<Part['result']>> = {}): Part => ({
-  result: { id: call.id, parts: [{ text }], ...more },
+  result: { id: call.id, name: call.name, parts: [{ text }], ...more },
 })
 const asked = user('How is Oslo?')
 const usedTool = (...result: readonly Part[]) => ({
@@ -54,7 +59,12 @@ const usedTool = (...result: readonly Part[]) => ({
 const state = Buffer.from('a signature of the model').toString('base64')
 const long = JSON.stringify({ city: 'Llanfairpwllgwyngyll '.repeat(20), list: [1, 2.5, -3e10], deep: { 'é"\\': null } })
 const effort = (level: string) =>
-  fields({ reasoning_effort: level }, { reasoning: { effort: level } }, { output_config: { effort: level } })
+  fields(
+    { reasoning_effort: level },
+    { reasoning: { effort: level } },
+    { output_config: { effort: level } },
+    { generationConfig: { thinkingConfig: level === 'none' ? { thinkingBudget: 0 } : { thinkingLevel: level } } },
+  )
 const back = {
   sent: /effort|thinking/i,
   tools,
@@ -65,6 +75,7 @@ const back = {
     {
       thinking: { type: 'enabled', budget_tokens: 2_000, display: 'summarized' },
     },
+    { generationConfig: { thinkingConfig: { thinkingBudget: 2_000, includeThoughts: true } } },
   ),
 }
 const thought: Block = { reasoning: 'I should look.', state }
@@ -134,6 +145,7 @@ export const features: readonly Feature[] = [
       { web_search_options: {} },
       { tools: [{ type: 'web_search' }] },
       { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+      { tools: [{ googleSearch: {} }] },
     ),
   },
   {
@@ -181,7 +193,9 @@ export const features: readonly Feature[] = [
   {
     name: 'json-object',
     sent: /json/i,
-    ...fields({ response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }, null),
+    ...fields({ response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }, null, {
+      generationConfig: { responseMimeType: 'application/json' },
+    }),
     answer: says('{"a":1}'),
   },
 
@@ -191,7 +205,16 @@ export const features: readonly Feature[] = [
     name: 'image-detail',
     sent: /"low"|LOW/,
     mayDrop: true,
-    turns: [user({ image: png, own: { chat: { detail: 'low' }, responses: { detail: 'low' } } })],
+    turns: [
+      user({
+        image: png,
+        own: {
+          chat: { detail: 'low' },
+          responses: { detail: 'low' },
+          gemini: { mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } },
+        },
+      }),
+    ],
   },
   { name: 'images-between', turns: [user('First', { image: png }, 'then', { image: png }, 'last')] },
   { name: 'file', turns: [user('Read', { file: pdf })] },
@@ -240,40 +263,70 @@ export const features: readonly Feature[] = [
     ],
   },
 
-  { name: 'stop', ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }) },
+  {
+    name: 'stop',
+    ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }, { generationConfig: { stopSequences: ['END'] } }),
+  },
   { name: 'stop-text', ...fields({ stop: 'END' }, null, null) },
   {
     name: 'stop-hit',
-    ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }),
+    ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }, { generationConfig: { stopSequences: ['END'] } }),
     answer: { ...says('One '), end: 'sequence' },
   },
   {
     name: 'stop-ignored',
-    ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }),
+    ...fields({ stop: ['END'] }, null, { stop_sequences: ['END'] }, { generationConfig: { stopSequences: ['END'] } }),
     answer: says('One END two'),
   },
   {
     name: 'stop-many',
-    ...fields(null, null, { stop_sequences: ['A1', 'B2', 'C3', 'D4', 'END', 'F6'] }),
+    ...fields(
+      null,
+      null,
+      { stop_sequences: ['A1', 'B2', 'C3', 'D4', 'END', 'F6'] },
+      { generationConfig: { stopSequences: ['A1', 'B2', 'C3', 'D4', 'END', 'F6'] } },
+    ),
     answer: says('One END two'),
   },
-  { name: 'max-tokens', ...fields({ max_completion_tokens: 77 }, { max_output_tokens: 77 }, { max_tokens: 77 }) },
+  {
+    name: 'max-tokens',
+    ...fields(
+      { max_completion_tokens: 77 },
+      { max_output_tokens: 77 },
+      { max_tokens: 77 },
+      { generationConfig: { maxOutputTokens: 77 } },
+    ),
+  },
   { name: 'max-tokens-old', ...fields({ max_tokens: 77 }, null, null) },
   {
     name: 'temperature',
     mayDrop: true,
-    ...fields({ temperature: 0.37 }, { temperature: 0.37 }, { temperature: 0.37 }),
+    ...fields(
+      { temperature: 0.37 },
+      { temperature: 0.37 },
+      { temperature: 0.37 },
+      { generationConfig: { temperature: 0.37 } },
+    ),
   },
-  { name: 'temperature-high', mayDrop: true, ...fields({ temperature: 1.7 }, { temperature: 1.7 }, null) },
-  { name: 'top-p', mayDrop: true, ...fields({ top_p: 0.37 }, { top_p: 0.37 }, { top_p: 0.37 }) },
-  { name: 'top-k', mayDrop: true, ...fields({ top_k: 37 }, null, { top_k: 37 }) },
-  { name: 'seed', ...fields({ seed: 37 }, null, null) },
+  {
+    name: 'temperature-high',
+    mayDrop: true,
+    ...fields({ temperature: 1.7 }, { temperature: 1.7 }, null, { generationConfig: { temperature: 1.7 } }),
+  },
+  {
+    name: 'top-p',
+    mayDrop: true,
+    ...fields({ top_p: 0.37 }, { top_p: 0.37 }, { top_p: 0.37 }, { generationConfig: { topP: 0.37 } }),
+  },
+  { name: 'top-k', mayDrop: true, ...fields({ top_k: 37 }, null, { top_k: 37 }, { generationConfig: { topK: 37 } }) },
+  { name: 'seed', ...fields({ seed: 37 }, null, null, { generationConfig: { seed: 37 } }) },
   {
     name: 'penalties',
     ...fields(
       { presence_penalty: 0.37, frequency_penalty: 0.73 },
       { presence_penalty: 0.37, frequency_penalty: 0.73 },
       null,
+      { generationConfig: { presencePenalty: 0.37, frequencyPenalty: 0.73 } },
     ),
   },
   {
@@ -283,10 +336,15 @@ export const features: readonly Feature[] = [
       { logprobs: true, top_logprobs: 3 },
       { top_logprobs: 3, include: ['message.output_text.logprobs'] },
       null,
+      { generationConfig: { responseLogprobs: true, logprobs: 3 } },
     ),
   },
   { name: 'logit-bias', ...fields({ logit_bias: { 5: 37 } }, null, null) },
-  { name: 'n', sent: /"(?:n|candidateCount)":2/, ...fields({ n: 2 }, null, null) },
+  {
+    name: 'n',
+    sent: /"(?:n|candidateCount)":2/,
+    ...fields({ n: 2 }, null, null, { generationConfig: { candidateCount: 2 } }),
+  },
   { name: 'verbosity', ...fields({ verbosity: 'low' }, { text: { verbosity: 'low' } }, null) },
   { name: 'user', mayDrop: true, ...fields({ user: 'ada-1' }, { user: 'ada-1' }, { metadata: { user_id: 'ada-1' } }) },
   {
@@ -301,7 +359,12 @@ export const features: readonly Feature[] = [
   {
     name: 'tier',
     mayDrop: true,
-    ...fields({ service_tier: 'priority' }, { service_tier: 'priority' }, { service_tier: 'auto' }),
+    ...fields(
+      { service_tier: 'priority' },
+      { service_tier: 'priority' },
+      { service_tier: 'auto' },
+      { serviceTier: 'priority' },
+    ),
   },
   {
     name: 'cache-breakpoint',
@@ -318,9 +381,18 @@ export const features: readonly Feature[] = [
       user('Hi'),
     ],
   },
-  { name: 'modalities', sent: /modalities/i, ...fields({ modalities: ['text', 'image'] }, null, null) },
+  {
+    name: 'modalities',
+    sent: /modalities/i,
+    ...fields({ modalities: ['text', 'image'] }, null, null, {
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
+    }),
+  },
   { name: 'prediction', mayDrop: true, ...fields({ prediction: { type: 'content', content: 'Hello 1' } }, null, null) },
-  { name: 'unknown-field', ...fields({ frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }) },
+  {
+    name: 'unknown-field',
+    ...fields({ frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }),
+  },
 
   answers('length', { ...says('One two'), end: 'length' }),
   answers('length-empty', { ...says(), end: 'length', usage: { input: 11, output: 77, reasoning: 77 } }),

@@ -15,6 +15,8 @@ export interface Vendor {
   readonly make: (tree: Tree, url: string) => Provider
   /** The vendor's name of the model. */
   readonly model: string
+  /** False: the model does not reason unless it is asked to. */
+  readonly reasons?: false
   /** The vendor that it is compared with: only cells that differ are recorded. */
   readonly like?: string
 }
@@ -48,10 +50,10 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   'vllm-messages': compatible({ preset: 'vllm', messages: true }),
   anthropic: claude('claude-opus-5'),
   'claude-opus-4': claude('claude-opus-4-20250514'),
-  'claude-3-5-haiku': claude('claude-3-5-haiku-20241022'),
-  'kimi-messages': claude('kimi-k2'),
+  'claude-3-5-haiku': { ...claude('claude-3-5-haiku-20241022'), reasons: false },
+  'kimi-messages': { ...claude('kimi-k2'), reasons: false },
   gemini: google('gemini-3-flash'),
-  'gemini-2.0': google('gemini-2.0-flash'),
+  'gemini-2.0': { ...google('gemini-2.0-flash'), reasons: false },
   'ai-sdk': {
     make: ({ fromAiSdk }, url) => {
       const provider = createOpenAICompatible({ name: 'sdk', baseURL: `${url}/v1`, apiKey, includeUsage: true })

@@ -15,7 +15,7 @@ import { hosted } from '../hosted.ts'
 async function* write() {
   yield text('hello')
 }
-const writer: Provider = { name: 'writer', chat: write }
+const writer: Provider = { name: 'writer', generate: write }
 const embedder: Provider = { name: 'embedder', embed: () => ({ data: [] }) }
 const listener: Provider = { name: 'listener', transcribe: () => '' }
 const painter: Provider = { name: 'painter', generateImages: () => ({ data: [] }) as never }

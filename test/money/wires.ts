@@ -1,6 +1,5 @@
 /** Vendors that answer with a given usage, over each of the wire formats. */
 import { anthropic, gemini, openai, type Provider } from '../../src/providers/index.ts'
-import { eventsOf } from '../../src/providers/anthropic/reader.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { sharedBytes } from '../shared.ts'
 import type { Published, Wire } from './published.ts'
@@ -60,7 +59,13 @@ const streams: Readonly<Partial<Record<Wire, (body: Fields) => readonly string[]
     typed({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hi' }),
     typed({ type: 'response.completed', response }),
   ],
-  messages: (body) => eventsOf({ ...body, usage: body['usage'] }).map(typed),
+  messages: ({ content, stop_reason, usage, ...rest }) => [
+    typed({ type: 'message_start', message: { ...rest, content: [], usage } }),
+    typed({ type: 'content_block_start', index: 0, content_block: (content as Fields[])[0] }),
+    typed({ type: 'content_block_stop', index: 0 }),
+    typed({ type: 'message_delta', delta: { stop_reason }, usage }),
+    typed({ type: 'message_stop' }),
+  ],
   gemini: (body) => [data(body)],
 }
 

@@ -82,7 +82,7 @@ const loggers = [
 
 const good = defineProvider({
   name: 'good',
-  async *chat() {
+  async *generate() {
     yield text('Hello')
     yield finish('stop')
   },
@@ -161,7 +161,7 @@ test('a stream that fails after its first content has both lines', async () => {
   const { logger, lines } = byHand()
   const breaking = defineProvider({
     name: 'breaking',
-    async *chat() {
+    async *generate() {
       yield text('Hello')
       throw retrySame(new Error('it broke'))
     },

@@ -20,7 +20,7 @@ const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 const good = defineProvider({
   name: 'good',
   origin: 'https://vendor.example',
-  async *chat() {
+  async *generate() {
     yield text('Hel')
     yield text('lo')
     yield finish('stop', usage)
@@ -164,7 +164,7 @@ test('a client that disconnects before the response aborts the attempt', async (
 test('a stream that breaks off is a failed attempt that has begun, and a response with status 200', async () => {
   const broken = defineProvider({
     name: 'broken',
-    async *chat() {
+    async *generate() {
       yield text('Hel')
       throw retrySame(new Error('the connection broke'), { vendorStatus: 502 })
     },
@@ -251,7 +251,7 @@ test('the context of the host is active when a request arrives, and that of a li
   const seen: unknown[] = []
   const provider = defineProvider({
     name: 'p',
-    async *chat() {
+    async *generate() {
       seen.push(own.getStore())
       yield finish('stop')
     },

@@ -26,7 +26,11 @@ declare const server: import('node:http').Server
 declare const gateway: import('modelhatch').Gateway
 declare const app: import('express').Express
 declare const pool: import('modelhatch/postgres').Queryable
+declare const mysqlPool: import('modelhatch/mysql').MysqlPool
 declare const redisClient: { sendCommand(words: string[]): Promise<unknown> }
+declare const awsChain: () => Promise<{ accessKeyId: string; secretAccessKey: string }>
+declare const googleAuth: { getRequestHeaders(): Promise<Record<string, string>> }
+declare const azureCredential: { getToken(scope: string): Promise<{ token: string; expiresOnTimestamp: number }> }
 declare function myClaude(options: { baseURL: string }): import('modelhatch/providers').Provider
 declare function myTaskStore(): import('modelhatch').TaskStore
 declare function anotherHandleOn(store: import('modelhatch').TaskStore): import('modelhatch').TaskStore
@@ -65,6 +69,7 @@ export async function runSnippets(consumer: Consumer): Promise<Ran[]> {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       AZURE_KEY: 'sk-none',
+      AWS_BEARER_TOKEN_BEDROCK: 'sk-none',
       ...env,
     },
   }
@@ -160,7 +165,11 @@ Object.assign(globalThis, {
   app,
   server: createServer(app),
   pool,
+  mysqlPool: { getConnection: () => Promise.reject(new Error('there is no MySQL here')) },
   redisClient: { sendCommand: () => Promise.reject(new Error('there is no Redis here')) },
+  awsChain: () => Promise.reject(new Error('there is no AWS here')),
+  googleAuth: { getRequestHeaders: () => Promise.reject(new Error('there is no Google here')) },
+  azureCredential: { getToken: () => Promise.reject(new Error('there is no Azure here')) },
 })
 
 /** Servers on port 3000, each on a free one. */

@@ -5,10 +5,11 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const entries = ['openai', 'anthropic', 'gemini', 'demo', 'videos']
+const entries = ['openai', 'anthropic', 'gemini', 'bedrock', 'vertex', 'identity', 'demo', 'rerank', 'speech', 'videos']
 
 /** Those of the vendors; the formats of several vendors of videos are one file. */
-const vendorFile = /\/src\/providers\/(openai|anthropic|gemini|demo|videos(?=\/dialects\.ts$))\//
+const vendorFile =
+  /\/src\/providers\/(openai|anthropic|gemini|bedrock|vertex|identity|demo|rerank(?=\/index)|speech(?=\/index)|videos(?=\/dialects\.ts$))\//
 
 const script = `
   import { registerHooks } from 'node:module'
@@ -32,7 +33,12 @@ test.each([
   ['modelhatch/providers/openai', 'openai', ['openai', 'videos']],
   ['modelhatch/providers/anthropic', 'anthropic', ['anthropic']],
   ['modelhatch/providers/gemini', 'gemini', ['gemini']],
+  ['modelhatch/providers/bedrock', 'bedrock', ['anthropic', 'bedrock', 'openai', 'videos']],
+  ['modelhatch/providers/vertex', 'vertex', ['anthropic', 'gemini', 'openai', 'vertex', 'videos']],
+  ['modelhatch/providers/identity', 'entraIdentity', ['identity']],
   ['modelhatch/providers/demo', 'demo', ['demo']],
+  ['modelhatch/providers/rerank', 'cohereRerank', ['rerank']],
+  ['modelhatch/providers/speech', 'elevenlabs', ['speech']],
   ['modelhatch/providers/videos', 'xaiVideo', ['videos']],
 ])('%s', async (entry, name, vendors) => {
   const found = await importing(entry)

@@ -62,14 +62,14 @@ export const features: readonly Feature[] = [
         },
         native: { openai: (sent) => sent.messages.length === 3 },
         emulated: {
-          anthropic: (sent) => sent.system === 'Be kind.\n\nBe brief.',
+          anthropic: (sent) => JSON.stringify(sent.messages[0].content).includes('<system>\\nBe brief.'),
           gemini: (sent) =>
             sent.systemInstruction?.parts.length === 2 || JSON.stringify(sent.contents[0]).includes('Be brief.'),
           sdk: (sent) => sent.prompt[0].content === 'Be kind.\n\nBe brief.',
         },
       },
     ],
-    how: 'all instructions move to the start of the conversation',
+    how: 'as the words of the user at the same place, or all instructions at the start of the conversation',
   },
   {
     name: 'images, `data:` URL',
@@ -93,11 +93,12 @@ export const features: readonly Feature[] = [
         native: {
           openai: (sent) => sent.messages[0].content.length === 2,
           anthropic: claudeBlock('image'),
+          gemini: (sent) => sent.contents[0].parts[1].fileData?.fileUri === 'https://pictures.test/a.png',
           sdk: sdkFile('image/*'),
         },
       },
     ],
-    how: 'the gateway fetches no URLs of clients',
+    how: 'the vendor fetches it; the gateway fetches no URLs of clients',
   },
   {
     name: 'files (PDF)',
@@ -387,7 +388,18 @@ export const features: readonly Feature[] = [
   { name: '`web_search_options`', probes: [field({ web_search_options: {} }, sameAsSent('web_search_options'))] },
   {
     name: 'tools of `type: custom`',
-    probes: [field({ tools: [{ type: 'custom', custom: { name: 'c' } }] }, sameAsSent('tools'))],
+    probes: [
+      {
+        request: { tools: [{ type: 'custom', custom: { name: 'c' } }] },
+        native: sameAsSent('tools'),
+        emulated: {
+          anthropic: (sent) => sent.tools[0].input_schema.required[0] === 'input',
+          gemini: (sent) => sent.tools[0].functionDeclarations[0].parametersJsonSchema.required[0] === 'input',
+          sdk: (sent) => sent.tools[0].inputSchema.required[0] === 'input',
+        },
+      },
+    ],
+    how: 'as a function with one text',
   },
   {
     name: 'cache breakpoints (`prompt_cache_breakpoint`)',

@@ -64,6 +64,25 @@ export const mediaFeatures: readonly MediaFeature[] = [
     },
   },
   {
+    name: 'rerank',
+    ask: (client, model) => client.post('/rerank', { body: { model, query: 'a word', documents: ['a', 'b'] } }),
+    models: { ...chatters, openai: 'reranker', gemini: 'gemini-3-flash' },
+    native: { openai: holds('/rerank', 'a word'), sdk: holds('reranking', 'a word') },
+    how: 'servers with it, as the presets `openrouter`, `together`, `vllm` and `llamacpp`; Cohere, Jina, Voyage and TEI have providers of their own',
+  },
+  {
+    name: 'speech',
+    ask: (client, model) =>
+      client.audio.speech.create({ model, input: 'a word', voice: 'Kore', response_format: 'wav' }),
+    models: { ...chatters, openai: 'tts-1', gemini: 'gemini-3.8-flash-tts' },
+    native: {
+      openai: holds('/audio/speech', 'a word', 'Kore'),
+      gemini: holds(':streamGenerateContent', 'a word', 'AUDIO', 'Kore'),
+      sdk: holds('speech', 'a word', 'Kore'),
+    },
+    how: 'ElevenLabs and MiniMax have providers of their own',
+  },
+  {
     name: 'transcriptions',
     ask: async (client, model) => client.audio.transcriptions.create({ model, file: await sound() }),
     models: { ...chatters, openai: 'whisper-1', gemini: 'gemini-3-flash' },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { VendorReply } from 'modelhatch/testing'
 import { long, thorough } from '../long.ts'
-import { hasShared, sharedBytes, sharedJson } from '../shared.ts'
+import { hasShared, sharedBytes, sharedJson, sharedNames } from '../shared.ts'
 import type { ChatResult } from './chat-results.ts'
 
 export interface Recording {
@@ -62,6 +62,18 @@ export function recordingsOf(vendor: string): Recording[] {
     contentType: entry['content_type'] as never,
     expect: entry['expect'] as never,
   }))
+}
+
+/** Empty without the test data. */
+export const recordedVendors: readonly string[] = hasShared
+  ? sharedNames('recordings').filter((name) => !name.includes('.'))
+  : []
+
+/** The body of the request that the recording answers; undefined if it was not recorded. */
+export function requestOf({ vendor, file }: Recording): Record<string, unknown> | undefined {
+  const name = file.replace(/\.(?:json|sse)$/, '.request.json')
+  if (!sharedNames(`recordings/${vendor}`).includes(name)) return undefined
+  return (sharedJson(`recordings/${vendor}/${name}`) as { body?: Record<string, unknown> }).body
 }
 
 export function bytesOf({ vendor, file }: Recording): Buffer {

@@ -5,6 +5,8 @@ import {
   MockImageModelV4,
   MockLanguageModelV4,
   MockProviderV4,
+  MockRerankingModelV4,
+  MockSpeechModelV4,
   MockTranscriptionModelV4,
   MockVideoModelV4,
 } from 'ai/test'
@@ -41,6 +43,7 @@ export function sdkMedia(requests: MediaRequest[]): ReturnType<typeof fromAiSdk>
     throw new Error('recorded, not served')
   }
   const provider = new MockProviderV4({
+    rerankingModels: { mock: new MockRerankingModelV4({ doRerank: record('reranking') }) },
     embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: record('embedding') as never }) },
     imageModels: { mock: new MockImageModelV4({ doGenerate: record('image') }) as never },
     transcriptionModels: {
@@ -49,5 +52,6 @@ export function sdkMedia(requests: MediaRequest[]): ReturnType<typeof fromAiSdk>
     languageModels: { mock: new MockLanguageModelV4() },
   })
   const film = new MockVideoModelV4({ doStart: record('video'), doStatus: record('video') })
-  return fromAiSdk(Object.assign(provider, { videoModel: () => film }))
+  const speaker = new MockSpeechModelV4({ doGenerate: record('speech') })
+  return fromAiSdk(Object.assign(provider, { speechModel: () => speaker, videoModel: () => film }))
 }

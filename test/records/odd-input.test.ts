@@ -7,7 +7,7 @@ import { hosted } from '../hosted.ts'
 
 const parrot = defineProvider({
   name: 'parrot',
-  async *chat() {
+  async *generate() {
     yield text('hello')
     yield finish('stop', { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 })
   },

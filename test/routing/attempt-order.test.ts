@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Deployment } from '../../src/models/contract.ts'
-import { attemptOrder } from '../../src/routing/attempt-order.ts'
+import { attemptOrder, fittingFirst } from '../../src/routing/attempt-order.ts'
 import { seeded } from '../random.ts'
 
 const rounds = 20_000
@@ -23,6 +23,27 @@ function shares(...deployments: [name: string, order: number, weight: number][])
   }
   return counts
 }
+
+describe('a request that seems too long for some deployments', () => {
+  const windowed = (name: string, contextWindow?: number): Deployment => ({
+    provider: { name },
+    model: name,
+    order: 0,
+    weight: 1,
+    ...(contextWindow !== undefined && { contextWindow }),
+  })
+  const names = (promptTokens: number, ...deployments: readonly Deployment[]) =>
+    fittingFirst(deployments, { promptTokens })
+      .map(({ model }) => model)
+      .join('')
+
+  test('tries those that seem to fit first, and the others after them', () => {
+    const deployments = [windowed('s', 8_000), windowed('m', 32_000), windowed('u'), windowed('l', 128_000)]
+    expect(names(1_000, ...deployments)).toBe('smul')
+    expect(names(10_000, ...deployments)).toBe('muls')
+    expect(names(1_000_000, ...deployments)).toBe('usml')
+  })
+})
 
 describe('the order in which deployments are called:', () => {
   test('by their order, whatever their weights', () => {

@@ -275,3 +275,78 @@ describe('an answer that is waited for with a time limit', () => {
     }
   })
 })
+
+describe('after a request that was too long', () => {
+  const tooLong = new GatewayError('context_length_exceeded')
+  const rejected = new GatewayError('content_policy_violation')
+  const outcomes = async (deployments: readonly Deployment[], ...failures: readonly unknown[]) => {
+    const left = [...failures]
+    const calls: string[] = []
+    const trial: Trial<unknown> = {
+      candidates: deployments,
+      async attempt({ model }) {
+        calls.push(model)
+        const failure = left.shift()
+        if (failure !== undefined) throw failure
+        return 'done'
+      },
+      cancellation: new Canceller(),
+    }
+    const outcome = await new Attempts(settings(), trial).answer().catch((error: unknown) => error)
+    return { calls: calls.join(''), outcome }
+  }
+  const windowed = (name: string, contextWindow: number): Deployment => ({ ...deployment(name), contextWindow })
+  const after = (name: string, ...when: NonNullable<Deployment['when']>): Deployment => ({ ...deployment(name), when })
+
+  test('only deployments with a larger window are tried', async () => {
+    const [small, same, large] = [windowed('s', 8_000), windowed('t', 8_000), windowed('l', 128_000)]
+    expect(await outcomes([small, same, large], tooLong)).toEqual({ calls: 'sl', outcome: 'done' })
+    expect(await outcomes([small, same], tooLong)).toEqual({ calls: 's', outcome: tooLong })
+    expect(await outcomes([small, deployment('u')], tooLong)).toEqual({ calls: 's', outcome: tooLong })
+  })
+
+  test('or those that say so, which serve nothing else', async () => {
+    const routes = [deployment('a'), after('c', 'context'), after('p', 'policy'), deployment('b')]
+    expect(await outcomes(routes, tooLong)).toEqual({ calls: 'ac', outcome: 'done' })
+    expect(await outcomes(routes, rejected)).toEqual({ calls: 'ap', outcome: 'done' })
+    const failure = failing('next')
+    expect(await outcomes(routes, failure, failure)).toEqual({ calls: 'ab', outcome: failure })
+    expect(await outcomes(routes, rejected, failure)).toEqual({ calls: 'apb', outcome: 'done' })
+  })
+
+  test('a request that is invalid for another reason is not repeated', async () => {
+    const invalid = new GatewayError('invalid_request_error')
+    const routes = [windowed('s', 8_000), windowed('l', 128_000), after('c', 'context', 'policy')]
+    expect(await outcomes(routes, invalid)).toEqual({ calls: 's', outcome: invalid })
+  })
+})
+
+describe('a deployment that cannot do what the request asks', () => {
+  const unable = (param: string) => new ProviderError('unsupported_parameter', { retry: 'skip', begun: false, param })
+
+  test('is passed over for the next one', async () => {
+    const { calls, outcome } = await round('ab', [unable('seed'), 'done'])
+    expect(calls).toEqual(['a 0', 'b 0'])
+    expect(outcome).toBe('done')
+  })
+
+  test('is not the reason that the client gets if another one failed', async () => {
+    const failure = failing('next')
+    expect((await round('ab', [unable('seed'), failure])).outcome).toBe(failure)
+    expect((await round('ab', [failure, unable('seed')])).outcome).toBe(failure)
+  })
+
+  test('gives the reason if there is no other: the first one, with its field', async () => {
+    const [first, second] = [unable('seed'), unable('n')]
+    expect((await round('ab', [first, second])).outcome).toBe(first)
+  })
+
+  test('does not open its breaker', async () => {
+    const breaker = new Breaker({ failures: 1 }, Date.now)
+    const [only] = [deployment('a')]
+    const attempt = () => Promise.reject(unable('seed'))
+    const trial: Trial<unknown> = { candidates: [only], attempt, cancellation: new Canceller() }
+    await new Attempts(settings({ breaker }), trial).answer().catch((error: unknown) => error)
+    expect(breaker.stateOf(only)).toBe('closed')
+  })
+})

@@ -233,7 +233,7 @@ test('weights are drawn from the random source of the options', async () => {
   // Two draws a request, one for each step: the light one is first only if its draw is much higher.
   const draws = [0.5, 0.5, 0.5, 0.9, 0.9, 0.5, 0.2, 0.6]
   const models = { m: { route: [step(heavy, 3), step(light, 1)] } }
-  const { url } = await hostedWith({ models, random: () => draws.shift() as number })
+  const { url } = await hostedWith({ models, affinity: 'none', random: () => draws.shift() as number })
   const chosen = []
   for (let call = 1; call <= 4; call++) chosen.push(/heavy|light/.exec(await (await askChat(url)).text())?.[0])
   expect(chosen).toEqual(['heavy', 'light', 'heavy', 'light'])

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import type { ChatChunk, ChatRequest, ChunkChoice, FinishReason } from '../../src/wire/chat.ts'
 import type { Usage } from '../../src/wire/usage.ts'
+import { translatedChat } from './translated-chats.ts'
 
 type Make = (baseURL: string) => Provider
 
@@ -25,6 +26,9 @@ async function failureOf(name: string, make: Make, dialect: Dialect): Promise<un
   }
 }
 
+/** What a provider of another format than that of chats has instead. */
+const ownMethods: ReadonlySet<string> = new Set(['message', 'messageTraits', 'generateContent', 'contentTraits'])
+
 /** A provider with faults planted in its requests or responses. */
 function faulty(
   make: Make,
@@ -32,12 +36,15 @@ function faulty(
 ): Make {
   return (baseURL) => {
     const provider = make(baseURL)
+    const faultless = Object.entries(provider).filter(([name]) => !ownMethods.has(name))
     return {
-      ...provider,
+      ...(Object.fromEntries(faultless) as unknown as typeof provider),
       async chat(given) {
         try {
           const faultyCall = call({ ...given, request: request(given.request) })
-          const answer = await provider.chat?.(faultyCall)
+          const answer = await (provider.chat === undefined
+            ? translatedChat(provider, faultyCall)
+            : provider.chat(faultyCall))
           return pieces(answer as AsyncIterable<ChatPiece>)
         } catch (thrown) {
           throw error(thrown)

@@ -3,6 +3,7 @@ import { testUsageStore } from '../../src/testing/usage-store.ts'
 import type { UsageStore } from '../../src/observe/usage/contract.ts'
 import { memoryUsageStore } from '../../src/observe/usage/memory.ts'
 import { plant, turn, type Fault } from './faults.ts'
+import { eachUnit } from '../../src/observe/usage/units.ts'
 
 const faults: Fault<UsageStore>[] = [
   [
@@ -77,12 +78,7 @@ const faults: Fault<UsageStore>[] = [
         const zero = {
           requests: 0,
           incomplete: 0,
-          promptTokens: 0,
-          cachedTokens: 0,
-          completionTokens: 0,
-          reasoningTokens: 0,
-          images: 0,
-          seconds: 0,
+          ...eachUnit(() => 0),
           cost: 0n,
         }
         return rows.length === 0 && question.by.length === 0 ? [zero] : rows

@@ -1,9 +1,9 @@
 import { checkKnown, count, flag, object, text, texts } from '../../../src/records/known-options.ts'
 import type { Provider } from '../../../src/providers/contract.ts'
 import { aiSdkCosts } from '../../../src/providers/costs/lists.ts'
-import { chat, type ChatSettings } from './chat.ts'
 import { failureOf, type CallInfo } from './failure.ts'
-import { embed, generateImages, transcribe } from './media.ts'
+import { generate, type ModelSettings } from './generate.ts'
+import { embed, generateImages, rerank, speak, transcribe } from './media.ts'
 import { sourceOf, type AiSdkAnyModel } from './models.ts'
 import { withoutRedirects } from './redirects.ts'
 import { videosOf } from './video.ts'
@@ -14,6 +14,8 @@ export type {
   AiSdkImageModel,
   AiSdkLanguageModel,
   AiSdkProvider,
+  AiSdkRerankingModel,
+  AiSdkSpeechModel,
   AiSdkTranscriptionModel,
   AiSdkVideoModel,
 } from './models.ts'
@@ -61,18 +63,22 @@ export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Pro
     videoBytes: count,
     allowPrivateNetwork: flag,
   })
-  const { name, language, embedding, image, transcription, video } = sourceOf(model)
+  const { name, language, embedding, image, reranking, speech, transcription, video } = sourceOf(model)
   const { videoBytes = 256 * 1024 * 1024, allowPrivateNetwork = false } = options
-  const settings: ChatSettings = { dropParams: options.dropParams ?? [], providerOptions: options.providerOptions }
+  const settings: ModelSettings = { dropParams: options.dropParams ?? [], providerOptions: options.providerOptions }
+  const maker = options.name ?? name
   return {
-    name: options.name ?? name,
+    name: maker,
     costs: aiSdkCosts,
-    ...(language && { chat: (call) => chat(modelOf(language, call), call, settings) }),
+    dropParams: settings.dropParams,
+    ...(language && { generate: (call) => generate(modelOf(language, call), call, settings, maker) }),
     ...(embedding && { embed: (call) => embed(modelOf(embedding, call), call, settings) }),
     ...(image && {
       generateImages: (call) => generateImages(modelOf(image, call), call, settings),
       editImages: (call) => generateImages(modelOf(image, call), call, settings),
     }),
+    ...(reranking && { rerank: (call) => rerank(modelOf(reranking, call), call, settings) }),
+    ...(speech && { speak: (call) => speak(modelOf(speech, call), call, settings) }),
     ...(transcription && { transcribe: (call) => transcribe(modelOf(transcription, call), call, settings) }),
     ...(video && videosOf((info) => modelOf(video, info), { ...settings, videoBytes, allowPrivateNetwork })),
   }

@@ -4,7 +4,7 @@ import { readFault as anthropicFault } from '../../../src/providers/messages/fau
 import type { FaultReader } from '../../../src/providers/answer.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { ProviderError, retrySame, tryNext } from '../../../src/providers/failure.ts'
-import { readFault as googleFault } from '../../../src/providers/gemini/fault.ts'
+import { readFault as googleFault } from '../../../src/providers/content/fault.ts'
 import { isRecord } from '../../../src/wire/json.ts'
 import { unsupported } from '../../../src/providers/unsupported.ts'
 import { vendorError, waitOf, type VendorFault } from '../../../src/providers/vendor-error.ts'
@@ -67,15 +67,6 @@ function errorIn(body: unknown): unknown {
 
 /** The AI SDK's settings and the request fields that set them. */
 const fields: Readonly<Record<string, readonly string[]>> = {
-  topP: ['top_p'],
-  topK: ['top_k'],
-  frequencyPenalty: ['frequency_penalty'],
-  presencePenalty: ['presence_penalty'],
-  maxOutputTokens: ['max_tokens'],
-  stopSequences: ['stop'],
-  responseFormat: ['response_format'],
-  toolChoice: ['tool_choice'],
-  reasoning: ['reasoning_effort'],
   timestampGranularities: ['timestamp_granularities'],
   aspectRatio: ['aspect_ratio', 'aspectRatio'],
   resolution: ['resolution', 'size'],

@@ -2,22 +2,37 @@
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../../src/errors.ts'
 import { isFile, type Form } from '../../../src/http/form.ts'
-import type { Call, EmbeddingAnswer, ImageAnswer, TranscriptAnswer } from '../../../src/providers/contract.ts'
+import type {
+  Call,
+  EmbeddingAnswer,
+  ImageAnswer,
+  SpeechPiece,
+  TranscriptAnswer,
+} from '../../../src/providers/contract.ts'
 import { readDataUrl } from '../../../src/providers/data-url.ts'
 import { isRecord } from '../../../src/wire/json.ts'
 import { unsupportedValue } from '../../../src/providers/unsupported.ts'
 import type { EmbeddingRequest } from '../../../src/wire/embeddings.ts'
 import type { ImageEditRequest, ImageReference } from '../../../src/wire/images.ts'
+import type { RerankAnswer, RerankRequest } from '../../../src/wire/rerank.ts'
+import type { SpeechRequest } from '../../../src/wire/speech.ts'
 import type { TokenUsage } from '../../../src/wire/usage.ts'
 import type { TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
-import type { ChatSettings } from './chat.ts'
+import type { ModelSettings } from './generate.ts'
 import { failureOf, rejectIgnored } from './failure.ts'
-import type { AiSdkEmbeddingModel, AiSdkImageModel, AiSdkSpan, AiSdkTranscriptionModel } from './models.ts'
+import type {
+  AiSdkEmbeddingModel,
+  AiSdkImageModel,
+  AiSdkRerankingModel,
+  AiSdkSpan,
+  AiSdkSpeechModel,
+  AiSdkTranscriptionModel,
+} from './models.ts'
 
 export async function embed(
   model: AiSdkEmbeddingModel,
   call: Call<EmbeddingRequest>,
-  settings: ChatSettings,
+  settings: ModelSettings,
 ): Promise<EmbeddingAnswer> {
   const { input, dimensions } = call.request
   const texts = typeof input === 'string' ? [input] : [...input]
@@ -45,7 +60,7 @@ export async function embed(
 export async function generateImages(
   model: AiSdkImageModel,
   call: Call<ImageEditRequest>,
-  settings: ChatSettings,
+  settings: ModelSettings,
 ): Promise<ImageAnswer> {
   const { prompt, n, size } = call.request
   const { files, mask } = await inputImages(call)
@@ -76,7 +91,7 @@ export async function generateImages(
 export async function transcribe(
   model: AiSdkTranscriptionModel,
   call: Call<TranscriptionRequest>,
-  settings: ChatSettings,
+  settings: ModelSettings,
 ): Promise<TranscriptAnswer> {
   const file = await fileIn(call.form)
   // The form's other fields are complete only once its parts have been read.
@@ -102,10 +117,42 @@ export async function transcribe(
   }
 }
 
+export async function rerank(
+  model: AiSdkRerankingModel,
+  call: Call<RerankRequest>,
+  settings: ModelSettings,
+): Promise<RerankAnswer> {
+  const { query, documents: values, top_n: top } = call.request
+  const input = { query, documents: { type: 'text', values }, ...(typeof top === 'number' && { topN: top }) }
+  const { ranking, warnings } = await attempt(call, settings, input, (options) => model.doRerank(options))
+  rejectIgnored(warnings, call, settings.dropParams)
+  return { results: ranking.map(({ index, relevanceScore }) => ({ index, relevance_score: relevanceScore })) }
+}
+
+/** The models of the SDK make all audio before they return any. */
+export async function* speak(
+  model: AiSdkSpeechModel,
+  call: Call<SpeechRequest>,
+  settings: ModelSettings,
+): AsyncGenerator<SpeechPiece, void, void> {
+  const { input: text, voice, instructions, speed, response_format: format } = call.request
+  if (typeof voice !== 'string') throw unsupportedValue(call, 'voice', 'name a voice of the vendor.')
+  const input = {
+    text,
+    voice,
+    ...(format && { outputFormat: format }),
+    ...(instructions && { instructions }),
+    ...(typeof speed === 'number' && { speed }),
+  }
+  const { audio, warnings } = await attempt(call, settings, input, (options) => model.doGenerate(options))
+  rejectIgnored(warnings, call, settings.dropParams)
+  yield typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio
+}
+
 /** Calls a model with the common options, and translates what it throws. */
 async function attempt<T>(
   call: Call<unknown>,
-  { providerOptions }: ChatSettings,
+  { providerOptions }: ModelSettings,
   input: object,
   run: (options: never) => PromiseLike<T>,
 ): Promise<T> {

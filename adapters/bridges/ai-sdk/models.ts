@@ -30,6 +30,18 @@ export interface AiSdkTranscriptionModel extends AiSdkModel {
   doGenerate(options: never): PromiseLike<AiSdkTranscript>
 }
 
+/** The AI SDK's `SpeechModelV4` or an older version. */
+export interface AiSdkSpeechModel extends AiSdkModel {
+  /** Speaks a text. */
+  doGenerate(options: never): PromiseLike<AiSdkSpeech>
+}
+
+/** The AI SDK's `RerankingModelV4` or an older version. */
+export interface AiSdkRerankingModel extends AiSdkModel {
+  /** Ranks documents. */
+  doRerank(options: never): PromiseLike<AiSdkRanking>
+}
+
 /** The AI SDK's `VideoModelV4` or `V3`: with `doStart` and `doStatus`, or with `doGenerate` only. */
 export interface AiSdkVideoModel extends AiSdkModel {
   /** Identifies the model as a video model; the value is not used. */
@@ -52,6 +64,10 @@ export interface AiSdkProvider {
   readonly imageModel?: ((id: string) => AiSdkImageModel) | undefined
   /** A transcription model by id. */
   readonly transcriptionModel?: ((id: string) => AiSdkTranscriptionModel) | undefined
+  /** A speech model by id. */
+  readonly speechModel?: ((id: string) => AiSdkSpeechModel) | undefined
+  /** A reranking model by id. */
+  readonly rerankingModel?: ((id: string) => AiSdkRerankingModel) | undefined
   /** A video model by id. */
   readonly videoModel?: ((id: string) => AiSdkVideoModel) | undefined
   /** The name of `videoModel` in some packages. */
@@ -102,6 +118,16 @@ export interface AiSdkSpan {
   readonly endSecond: number
 }
 
+export interface AiSdkSpeech {
+  readonly audio: string | Uint8Array
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkRanking {
+  readonly ranking: readonly { readonly index: number; readonly relevanceScore: number }[]
+  readonly warnings?: readonly unknown[] | undefined
+}
+
 export interface AiSdkVideos {
   readonly videos: readonly AiSdkVideo[]
   readonly warnings?: readonly unknown[] | undefined
@@ -135,6 +161,8 @@ export interface Source {
   readonly embedding?: (id: string) => AiSdkEmbeddingModel
   readonly image?: (id: string) => AiSdkImageModel
   readonly transcription?: (id: string) => AiSdkTranscriptionModel
+  readonly reranking?: (id: string) => AiSdkRerankingModel
+  readonly speech?: (id: string) => AiSdkSpeechModel
   readonly video?: (id: string) => AiSdkVideoModel
 }
 
@@ -144,6 +172,8 @@ export type AiSdkAnyModel =
   | AiSdkEmbeddingModel
   | AiSdkImageModel
   | AiSdkTranscriptionModel
+  | AiSdkRerankingModel
+  | AiSdkSpeechModel
   | AiSdkVideoModel
   | AiSdkProvider
 
@@ -153,22 +183,29 @@ export function sourceOf(given: AiSdkAnyModel): Source {
   const { provider: name } = given
   if ('doStream' in given && 'supportedUrls' in given) return { name, language: () => given }
   if ('doEmbed' in given) return { name, embedding: () => given }
+  if ('doRerank' in given) return { name, reranking: () => given }
   if ('maxImagesPerCall' in given) return { name, image: () => given }
   if ('maxVideosPerCall' in given) {
     if (given.doGenerate ?? (given.doStart && given.doStatus)) return { name, video: () => given }
-  } else if ('doGenerate' in given) return { name, transcription: () => given as AiSdkTranscriptionModel }
+  } else if ('doGenerate' in given) {
+    // Both kinds have this member alone; the packages of the SDK name their models of speech `openai.speech` and the like.
+    if (/speech|tts/i.test(name)) return { name, speech: () => given as AiSdkSpeechModel }
+    return { name, transcription: () => given as AiSdkTranscriptionModel }
+  }
   throw new TypeError('fromAiSdk: expected a model or a provider of the AI SDK')
 }
 
 function providerSource(given: AiSdkProvider): Source {
   const { embeddingModel: embedding, imageModel: image, transcriptionModel: transcription } = given
-  const video = given.videoModel ?? given.video
+  const { rerankingModel: reranking, speechModel: speech, videoModel: video = given.video } = given
   return {
     name: 'ai-sdk',
     language: given.languageModel.bind(given),
     ...(embedding && { embedding: embedding.bind(given) }),
     ...(image && { image: image.bind(given) }),
     ...(transcription && { transcription: transcription.bind(given) }),
+    ...(reranking && { reranking: reranking.bind(given) }),
+    ...(speech && { speech: speech.bind(given) }),
     ...(video && { video: video.bind(given) }),
   }
 }

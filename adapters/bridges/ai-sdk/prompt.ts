@@ -1,88 +1,115 @@
-/** Turns of a chat → the prompt of an AI SDK language model. */
+/** A conversation → the prompt of an AI SDK language model. */
+import { invalid } from '../../../src/errors.ts'
+import type { Block, MediaBlock, ResultBlock, Turn } from '../../../src/conversation/conversation.ts'
+import { objectOf } from '../../../src/conversation/json.ts'
+import { turnText } from '../../../src/conversation/turn-text.ts'
+import { StateReader } from '../../../src/formats/model-state.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { CallIds } from '../../../src/providers/reading/call-ids.ts'
-import type { AssistantTurn, ToolTurn, Turn } from '../../../src/providers/reading/messages.ts'
-import type { MediaPart, Part } from '../../../src/providers/reading/parts.ts'
 import { unsupported, unsupportedValue } from '../../../src/providers/unsupported.ts'
+import { isRecord, type Fields } from '../../../src/wire/json.ts'
 import type { AiSdkLanguageModel } from './models.ts'
-import { isRecord } from '../../../src/wire/json.ts'
+import { metadataIn } from './state.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/**
- * What a model needs back in the next turn, such as signatures. The client carries it between requests in
- * `extra_content.ai_sdk` of a message or a tool call.
- */
-export interface Carried {
-  /** The reasoning parts of a message. */
-  readonly reasoning?: readonly { readonly text: string; readonly metadata: Fields }[]
-  /** The provider metadata of a message's text, or of a tool call. */
-  readonly metadata?: Fields
-}
-
-export function extraContent(carried: Carried): Record<string, unknown> {
-  return Object.keys(carried).length === 0 ? {} : { extra_content: { ai_sdk: carried } }
-}
-
-function carriedBy(raw: Fields): Carried {
-  const { extra_content: extra } = raw
-  return isRecord(extra) && isRecord(extra['ai_sdk']) ? extra['ai_sdk'] : {}
-}
-
+/** `maker`: whose state goes back to the model. */
 export async function promptOf(
   turns: readonly Turn[],
   model: AiSdkLanguageModel,
   call: Pick<Call<unknown>, 'publicModel'>,
+  maker: string,
 ): Promise<object[]> {
-  const media = new Media(model, await model.supportedUrls, call)
-  const ids = new CallIds()
-  const system = turns.filter((turn) => turn.role === 'system').flatMap(({ parts }) => parts.map(({ text }) => text))
-  const prompt: object[] = system.length === 0 ? [] : [{ role: 'system', content: system.join('\n\n') }]
-  for (const turn of turns) {
-    if (turn.role === 'user') prompt.push({ role: 'user', content: turn.parts.map((part) => media.part(part)) })
-    else if (turn.role === 'assistant') prompt.push({ role: 'assistant', content: assistantParts(turn, ids) })
-    else if (turn.role === 'tool') addResult(prompt, resultPart(turn, ids, media))
+  return new PromptWriter(new Media(model, await model.supportedUrls, call), maker).write(turns)
+}
+
+class PromptWriter {
+  readonly #prompt: object[] = []
+  readonly #media: Media
+  readonly #maker: string
+  readonly #states = new StateReader()
+  /** The SDK passes ids on as they are, and not every vendor takes those of another. */
+  readonly #ids = new CallIds()
+  /** The names of the tools that were called, by the id of the call. */
+  readonly #names = new Map<string, string>()
+
+  constructor(media: Media, maker: string) {
+    this.#media = media
+    this.#maker = maker
   }
-  return prompt
-}
 
-/** Adds a tool result. The results of parallel calls share one message. */
-function addResult(prompt: object[], result: object): void {
-  const last = prompt.at(-1) as { role: string; content: object[] } | undefined
-  if (last?.role === 'tool') last.content.push(result)
-  else prompt.push({ role: 'tool', content: [result] })
-}
+  write(turns: readonly Turn[]): object[] {
+    const instructions = turns.filter(({ role }) => role === 'system').map((turn) => turnText(turn))
+    if (instructions.length > 0) this.#push('system', instructions.join('\n\n'))
+    for (const { role, blocks } of turns) {
+      if (role === 'assistant') this.#push('assistant', this.#answer(blocks))
+      else if (role === 'user') this.#say(blocks)
+    }
+    return this.#prompt
+  }
 
-function assistantParts({ parts, calls, raw }: AssistantTurn, ids: CallIds): object[] {
-  const { reasoning, metadata } = carriedBy(raw)
-  const thought = Array.isArray(reasoning) ? (reasoning as unknown[]).filter(isRecord) : []
-  const text = parts.map((part) => part.text).join('')
-  return [
-    ...thought.map((part) => ({
+  #push(role: string, content: string | readonly object[]): void {
+    if (content.length > 0) this.#prompt.push({ role, content })
+  }
+
+  /** Results stand in a message of their own, before what the user says. */
+  #say(blocks: readonly Block[]): void {
+    const results = blocks.filter((block) => block.kind === 'result')
+    this.#push(
+      'tool',
+      results.map((result) => this.#result(result)),
+    )
+    const said = blocks.filter((block) => block.kind !== 'result')
+    this.#push(
+      'user',
+      said.flatMap((block) => this.#media.part(block)),
+    )
+  }
+
+  /** Reasoning without metadata of this model stays away: it is another model's, or was not asked back. */
+  #answer(blocks: readonly Block[]): object[] {
+    const { reasoning, text, calls } = metadataIn(blocks, this.#maker, this.#states)
+    const content: object[] = reasoning.map((each) => ({
       type: 'reasoning',
-      text: typeof part['text'] === 'string' ? part['text'] : '',
-      ...optionsOf(part['metadata']),
-    })),
-    ...(text === '' && metadata === undefined ? [] : [{ type: 'text', text, ...optionsOf(metadata) }]),
-    ...calls.map((call) => {
-      const { id, name: toolName, input } = call
-      const toolCallId = ids.add(id)
-      return { type: 'tool-call', toolCallId, toolName, input, ...optionsOf(carriedBy(call.raw).metadata) }
-    }),
-  ]
+      text: each.text,
+      ...options(each.metadata),
+    }))
+    let metadata = text
+    for (const block of blocks) {
+      switch (block.kind) {
+        case 'text':
+        case 'refusal':
+          content.push({ type: 'text', text: block.text, ...options(metadata) })
+          metadata = undefined
+          break
+        case 'call': {
+          const { id, name, place = 'turns' } = block
+          const input = objectOf(block.input)
+          if (input === undefined) throw invalid(`The input of "${place}" must be a JSON object.`, place)
+          this.#names.set(id, name)
+          const toolCallId = this.#ids.add(id)
+          content.push({ type: 'tool-call', toolCallId, toolName: name, input, ...options(calls.get(id)) })
+          break
+        }
+        case 'media':
+          content.push(...this.#media.part(block))
+      }
+    }
+    if (metadata !== undefined) content.splice(reasoning.length, 0, { type: 'text', text: '', ...options(metadata) })
+    return content
+  }
+
+  #result({ callId, blocks, failed }: ResultBlock): object {
+    const plain = blocks.every(({ kind }) => kind === 'text')
+    const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('\n\n')
+    const output = plain
+      ? { type: failed === true ? 'error-text' : 'text', value: text }
+      : { type: 'content', value: blocks.flatMap((block) => this.#media.part(block)) }
+    const toolName = this.#names.get(callId) ?? 'tool'
+    return { type: 'tool-result', toolCallId: this.#ids.find(callId), toolName, output }
+  }
 }
 
-function optionsOf(metadata: unknown): object {
-  return isRecord(metadata) ? { providerOptions: metadata } : {}
-}
-
-function resultPart({ callId, name: toolName, parts }: ToolTurn, ids: CallIds, media: Media): object {
-  const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
-  const plain = parts.every(({ kind }) => kind === 'text')
-  const output = plain
-    ? { type: 'text', value: text }
-    : { type: 'content', value: parts.map((part) => media.part(part)) }
-  return { type: 'tool-result', toolCallId: ids.find(callId), toolName, output }
+function options(metadata: Fields | undefined): object {
+  return metadata === undefined ? {} : { providerOptions: metadata }
 }
 
 class Media {
@@ -97,31 +124,34 @@ class Media {
     this.#call = call
   }
 
-  part(part: Part): object {
-    if (part.kind === 'text') return { type: 'text', text: part.text }
-    const { source, param, filename } = part
-    const named = filename === undefined ? {} : { filename }
-    if ('fileId' in source) throw unsupported(this.#call, param)
+  /** The part for a text, an image, audio or a file; none for anything else. */
+  part(block: Block): object[] {
+    if (block.kind === 'text') return [{ type: 'text', text: block.text }]
+    return block.kind === 'media' ? [this.#file(block)] : []
+  }
+
+  #file({ type, source, name, place = 'turns' }: MediaBlock): object {
+    const named = name === undefined ? {} : { filename: name }
+    if ('id' in source) throw unsupported(this.#call, place)
     if ('url' in source) {
-      if (!this.#fetches(source.url, part.kind)) {
-        throw unsupportedValue(this.#call, param, 'it cannot fetch this address; send the data as a data URL.')
+      if (!this.#fetches(source.url, type)) {
+        throw unsupportedValue(this.#call, place, 'it cannot fetch this address; send the data as a data URL.')
       }
       const url = new URL(source.url)
-      return { type: 'file', ...named, mediaType: typeOf(part), data: this.#tagged ? { type: 'url', url } : url }
+      const mediaType = source.mediaType ?? (type === 'image' ? 'image/*' : 'application/pdf')
+      return { type: 'file', ...named, mediaType, data: this.#tagged ? { type: 'url', url } : url }
     }
-    const { mediaType, base64 } = source
-    return { type: 'file', ...named, mediaType, data: this.#tagged ? { type: 'data', data: base64 } : base64 }
+    const isText = 'text' in source
+    const base64 = isText ? Buffer.from(source.text).toString('base64') : source.base64
+    const data = this.#tagged ? { type: 'data', data: base64 } : base64
+    return { type: 'file', ...named, mediaType: isText ? 'text/plain' : source.mediaType, data }
   }
 
   /** Whether the vendor fetches this URL itself. The gateway never fetches it. */
-  #fetches(url: string, kind: MediaPart['kind']): boolean {
+  #fetches(url: string, kind: MediaBlock['type']): boolean {
     return this.#urls.some(([type, patterns]) => {
       const fits = type === '*' || type === '*/*' || (kind === 'image') === type.startsWith('image/')
       return fits && patterns.some((pattern) => pattern.test(url))
     })
   }
-}
-
-function typeOf({ kind }: MediaPart): string {
-  return kind === 'image' ? 'image/*' : 'application/pdf'
 }

@@ -1,6 +1,6 @@
 /** Token counts of the AI SDK, with the details that only the vendor's own usage has. */
 import { usageOfMessage as anthropicUsage } from '../../../src/wire/message-usage.ts'
-import { usageOf as geminiUsage } from '../../../src/providers/gemini/usage.ts'
+import { usageOf as geminiUsage } from '../../../src/providers/content/usage.ts'
 import { isRecord } from '../../../src/wire/json.ts'
 import { readTokenUsage } from '../../../src/wire/counts.ts'
 import type { Usage } from '../../../src/wire/usage.ts'

@@ -4,7 +4,7 @@ import { tryNext } from '../../../src/providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
 import { type Json, isRecord } from '../../../src/wire/json.ts'
-import type { ChatSettings } from './chat.ts'
+import type { ModelSettings } from './generate.ts'
 import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel, AiSdkVideoStatus } from './models.ts'
 import { failedBy, failedStatusIn, videoFailure, type VideoCallInfo } from './video-call.ts'
@@ -19,7 +19,7 @@ export async function startJob(
   model: AiSdkVideoModel,
   options: object,
   info: VideoCallInfo,
-  { dropParams }: ChatSettings,
+  { dropParams }: ModelSettings,
 ): Promise<Json> {
   try {
     const started = await model.doStart?.({
@@ -48,7 +48,7 @@ export function jobIn(stored: Json, { signal }: VideoContext): Job {
 export async function statusOfJob(
   model: AiSdkVideoModel,
   job: Job,
-  { dropParams }: ChatSettings,
+  { dropParams }: ModelSettings,
 ): Promise<VideoStatus> {
   let polled: AiSdkVideoStatus | undefined
   try {

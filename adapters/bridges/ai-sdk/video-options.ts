@@ -3,7 +3,7 @@ import { invalid } from '../../../src/errors.ts'
 import { ratioOf } from '../../../src/providers/videos/aspect-ratio.ts'
 import { fieldFor, readVideoOptions, withShape } from '../../../src/providers/videos/video-options.ts'
 import type { VideoRequest } from '../../../src/wire/video.ts'
-import type { ChatSettings } from './chat.ts'
+import type { ModelSettings } from './generate.ts'
 import { referred } from './media.ts'
 
 /** The settings that the SDK supports, by its names. */
@@ -20,7 +20,7 @@ const forms: readonly (readonly [keyof typeof kinds, RegExp, string])[] = [
   ['resolution', /^\d{2,5}x\d{2,5}$/, '"<width>x<height>"'],
 ]
 
-export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ChatSettings): object {
+export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ModelSettings): object {
   const { settings, picture } = readVideoOptions(request, kinds, dropParams)
   for (const [name, form, description] of forms) {
     const value = settings[name]

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { tryNext } from '../../../src/providers/failure.ts'
 import type { VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
-import type { ChatSettings } from './chat.ts'
+import type { ModelSettings } from './generate.ts'
 import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel } from './models.ts'
 import { failedBy, type VideoCallInfo } from './video-call.ts'
@@ -107,7 +107,7 @@ export async function generate(
   model: AiSdkVideoModel,
   options: object,
   info: VideoCallInfo,
-  { dropParams }: ChatSettings,
+  { dropParams }: ModelSettings,
 ): Promise<Outcome> {
   try {
     const { headers, signal: abortSignal } = info

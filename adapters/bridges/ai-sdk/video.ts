@@ -1,7 +1,7 @@
 import type { Provider } from '../../../src/providers/contract.ts'
 import type { VideoContext } from '../../../src/providers/video.ts'
 import { type Json, isRecord } from '../../../src/wire/json.ts'
-import type { ChatSettings } from './chat.ts'
+import type { ModelSettings } from './generate.ts'
 import type { AiSdkVideoModel } from './models.ts'
 import { jobIn, startJob, statusOfJob, videoOfJob } from './video-job.ts'
 import { callInfoOf, type VideoCallInfo } from './video-call.ts'
@@ -9,7 +9,7 @@ import { videoOptions } from './video-options.ts'
 import { contentOf } from './video-result.ts'
 import { generate, VideoWork } from './video-work.ts'
 
-export interface VideoSettings extends ChatSettings {
+export interface VideoSettings extends ModelSettings {
   /** See `AiSdkOptions`. */
   readonly videoBytes: number
   /** See `AiSdkOptions`. */

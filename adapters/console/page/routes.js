@@ -2,6 +2,7 @@
 import { h } from './preact.js'
 import { AccountPage } from './pages/account.js'
 import { AccountsPage } from './pages/accounts.js'
+import { AuditPage } from './pages/audit.js'
 import { KeysPage } from './pages/keys.js'
 import { ModelsPage } from './pages/models.js'
 import { OverviewPage } from './pages/overview.js'
@@ -15,7 +16,7 @@ import { VideosPage } from './pages/videos.js'
 /** @import { VNode } from './preact.js' */
 /** @import { Me } from './shapes.d.ts' */
 
-/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'videos' | 'playground' | 'setup'} PageName */
+/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
 
 /**
  * @typedef {object} Entry
@@ -45,6 +46,7 @@ export const entries = [
   },
   { name: 'models', isOffered: always, page: () => h(ModelsPage, null) },
   { name: 'videos', isOffered: ({ features }) => features.videoSearch, page: () => h(VideosPage, null) },
+  { name: 'audit', isOffered: ({ role }) => role === 'admin', page: () => h(AuditPage, null) },
   { name: 'playground', isOffered: always, page: () => h(PlaygroundPage, null) },
   { name: 'setup', isOffered: always, page: () => h(SetupPage, null) },
 ]

@@ -20,16 +20,13 @@ export function merge(points, merged) {
 
 /** @param {Point} left @param {Point} right @returns {Point} */
 function plus(left, right) {
+  const counts = Object.entries(left).flatMap(([name, value]) =>
+    typeof value === 'number' ? [[name, value + right[/** @type {'requests'} */ (name)]]] : [],
+  )
   return {
+    ...left,
+    ...Object.fromEntries(counts),
     at: left.at,
-    requests: left.requests + right.requests,
-    incomplete: left.incomplete + right.incomplete,
-    promptTokens: left.promptTokens + right.promptTokens,
-    cachedTokens: left.cachedTokens + right.cachedTokens,
-    completionTokens: left.completionTokens + right.completionTokens,
-    reasoningTokens: left.reasoningTokens + right.reasoningTokens,
-    images: left.images + right.images,
-    seconds: left.seconds + right.seconds,
     cost: String(Number(left.cost) + Number(right.cost)),
   }
 }
@@ -67,8 +64,8 @@ export function plotsOf({ total, series, periodMs, currency }) {
     tokens: {
       ...bars,
       lines: [
-        line(t('promptTokens'), '--series-1', ({ promptTokens }) => promptTokens),
-        line(t('completionTokens'), '--series-2', ({ completionTokens }) => completionTokens),
+        line(t('unit_promptTokens'), '--series-1', ({ promptTokens }) => promptTokens),
+        line(t('unit_completionTokens'), '--series-2', ({ completionTokens }) => completionTokens),
       ],
     },
     errors: { ...bars, lines: [line(t('incomplete'), '--series-error', ({ incomplete }) => incomplete)] },

@@ -1,7 +1,21 @@
 /** What the admin API answers, as far as it is not a type of the package. */
-import type { AccountView, Alert, CapView, EntryView, KeyView, StatisticsRow, UsageView } from '../../../src/index.ts'
+import type {
+  AccountView,
+  Alert,
+  CapView,
+  EntryView,
+  KeyView,
+  LatencyPoint,
+  StatisticsRow,
+  UsagePoint as Point,
+  UsageSeries as Series,
+  UsageView,
+} from '../../../src/index.ts'
 
-export type { AccountView, Alert, CapView, EntryView, KeyView, StatisticsRow }
+export type { AccountView, Alert, CapView, EntryView, KeyView, LatencyPoint, Point, Series, StatisticsRow }
+
+/** A count of requests, of sums and of their points. */
+export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'cost'>
 
 /** A cap, and the group for which it was listed. */
 export interface GroupCap extends CapView {
@@ -15,6 +29,8 @@ export interface Me {
   groups: string[]
   currency?: string
   version: string
+  /** What requests are counted in, in the order of columns. */
+  units: Unit[]
   features: {
     accounts: boolean
     caps: boolean
@@ -28,33 +44,6 @@ export interface Me {
   }
   /** Whether calls cost something. Added by the page. */
   isBilled: boolean
-}
-
-export interface Point {
-  at: number
-  requests: number
-  incomplete: number
-  promptTokens: number
-  cachedTokens: number
-  completionTokens: number
-  reasoningTokens: number
-  images: number
-  seconds: number
-  cost: string
-}
-
-export interface LatencyPoint {
-  at: number
-  requests: number
-  medianMs?: number
-  p95Ms?: number
-  medianFirstByteMs?: number
-  p95FirstByteMs?: number
-}
-
-export interface Series {
-  total: Point[]
-  series: { name: string | null; points: Point[] }[]
 }
 
 export interface AttemptView {
@@ -112,6 +101,19 @@ export interface ModelView {
   price?: Price
   endpoints?: string[]
   deployments?: DeploymentView[]
+}
+
+export interface AuditView {
+  number: number
+  at: number
+  action: string
+  account?: string
+  actor?: string
+  address?: string
+  target?: string
+  before?: unknown
+  after?: unknown
+  erased?: boolean
 }
 
 export interface VideoView {

@@ -38,7 +38,7 @@ export function chooseLanguage(code) {
 }
 
 /**
- * A text in the current language. `{name}` stands for a value.
+ * A text in the current language. `{name}` is replaced with a value.
  * @param {Word} word
  * @param {Readonly<Record<string, string | number>>} [values]
  */
@@ -47,8 +47,11 @@ export function t(word, values) {
   return values === undefined ? text : text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
 }
 
-/** The text of a value that the API names, such as an outcome; the value itself if it is a new one. @param {string} prefix @param {string} value */
-export function named(prefix, value) {
+/**
+ * The text of a value that the API names, such as an outcome; the value itself if it is a new one.
+ * @param {string} prefix @param {string} value @param {string} [otherwise]
+ */
+export function named(prefix, value, otherwise = value) {
   const word = `${prefix}_${value}`
-  return Object.hasOwn(dictionary, word) ? dictionary[/** @type {Word} */ (word)] : value
+  return Object.hasOwn(dictionary, word) ? dictionary[/** @type {Word} */ (word)] : otherwise
 }

@@ -1,18 +1,7 @@
 /** Batches of calls as columns, the parameters of `admit_calls` and `end_calls`. */
-import type { CapCharge, CapClaim, Hold, LimitClaim, LimitReturn, RateRule, Settlement } from '../index.ts'
-import { bigintsAsText } from '../sql/rows.ts'
-
-/** A call to be admitted: limits, money or both. */
-export interface AdmissionItem {
-  readonly claim?: LimitClaim
-  readonly hold?: Hold
-}
-
-/** A call that has ended. Without an amount its hold is released. */
-export interface EndingItem {
-  readonly returned?: LimitReturn
-  readonly end?: Pick<Hold, 'id' | 'account'> & Partial<Settlement>
-}
+import type { AdmissionEnd, CapCharge, CapClaim, RateRule } from '../index.ts'
+import type { AdmissionItem } from '../batched-admission.ts'
+import { bigintsAsText } from '../sql/sql.ts'
 
 type Types = Readonly<Record<string, `${'text' | 'int' | 'bigint' | 'float8'}[]` | 'jsonb'>>
 
@@ -170,7 +159,7 @@ export function scopeOf({ name, window: kind, periods }: CapClaim): object {
 }
 
 /** Where settlements count, and the thresholds that they carry. */
-function chargesOf(ends: readonly NonNullable<EndingItem['end']>[]) {
+function chargesOf(ends: readonly NonNullable<AdmissionEnd['end']>[]) {
   const [caps, marks] = [new Numbered(), new Numbered()]
   const charges = ends.flatMap(({ caps: own = [] }, index) => own.map((charge) => ({ charge, hold: index + 1 })))
   const scopes = new Map(charges.map(({ charge }) => [keyOf(charge), charge]))
@@ -207,7 +196,7 @@ function capKey({ name, window }: CapCharge): string {
 }
 
 /** The columns for `end_calls`, as JSON. */
-export function endingColumns(endings: readonly EndingItem[]): string {
+export function endingColumns(endings: readonly AdmissionEnd[]): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
   const returns = endings.flatMap(({ returned }) => returned ?? [])
   const slots = returns.flatMap(({ id, places }) => places.map((bucket) => ({ id, bucket })))

@@ -1,20 +1,21 @@
 /** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch. */
 import { GatewayError } from '../../../src/errors.ts'
-import { verdictAfter, type Sweep, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
+import {
+  verdictAfter,
+  type AdmissionEnd,
+  type Sweep,
+  type HoldVerdict,
+  type LimitVerdict,
+  type SettleVerdict,
+} from '../index.ts'
+import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
 import { Batches } from '../batches.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './batch-columns.ts'
-import type { AdmissionItem, EndingItem } from './batch-columns.ts'
 import type { Database } from './database.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
 const endSql = callOf('end_calls', endingTypes)
-
-/** The verdicts on an admission: `limits` if it has a claim, `hold` if it has a hold and the limits admit it. */
-export interface AdmissionResult {
-  readonly limits?: LimitVerdict
-  readonly hold?: HoldVerdict
-}
 
 /** The result of `admit_calls`. `left` and `free` are those of all calls, one after the other; amounts are text. */
 interface AdmittedColumns {
@@ -41,7 +42,7 @@ export class Calls {
   readonly #database: Database
   readonly #sweeps: readonly Sweep[]
   readonly #admissions: Batches<AdmissionItem, AdmissionResult>
-  readonly #endings: Batches<EndingItem, SettleVerdict | undefined>
+  readonly #endings: Batches<AdmissionEnd, SettleVerdict | undefined>
   #flushing: Promise<unknown> = Promise.resolve()
   /** The next flush, until it begins: the ids of the ended holds that it covers, and its promise. */
   #unflushed: { readonly ids: string[]; readonly done: Promise<void> } | undefined
@@ -71,7 +72,7 @@ export class Calls {
   }
 
   /** Returns the claim of a call, and settles or releases its hold. Resolves once the end of the hold is on disk. */
-  async end(ending: EndingItem): Promise<SettleVerdict | undefined> {
+  async end(ending: AdmissionEnd): Promise<SettleVerdict | undefined> {
     const verdict = await this.#endings.add(ending)
     if (ending.end !== undefined) await this.#flushed(ending.end.id)
     return verdict
@@ -104,7 +105,7 @@ export class Calls {
     })
   }
 
-  async #end(endings: readonly EndingItem[]): Promise<(SettleVerdict | undefined)[]> {
+  async #end(endings: readonly AdmissionEnd[]): Promise<(SettleVerdict | undefined)[]> {
     const raw = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
     let next = 0
     return endings.map(({ end }) => {

@@ -57,22 +57,6 @@ export const capsSchema: string = `
       until float8,
       PRIMARY KEY (name, temporary)
     );
-    CREATE TABLE @.notices (
-      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      id text COLLATE "C" NOT NULL UNIQUE,
-      notice text NOT NULL,
-      settlement text COLLATE "C" NOT NULL,
-      account text COLLATE "C" NOT NULL,
-      value bigint NOT NULL,
-      ends timestamptz NOT NULL DEFAULT clock_timestamp(),
-      attempts int NOT NULL DEFAULT 0,
-      due timestamptz DEFAULT clock_timestamp()
-    ) WITH (fillfactor = 50);
-    CREATE INDEX ON @.notices (due) WHERE due IS NOT NULL;
-    CREATE INDEX ON @.notices (ends);
-    -- The notices of an account, in the order in which they are listed.
-    CREATE INDEX notices_account ON @.notices (account, number);
-
     CREATE FUNCTION @.cap_sums(of_name text, of_kind text, from_start float8, to_start float8)
     RETURNS TABLE (first float8, money bigint, tokens bigint, calls bigint, held_money bigint, held_tokens bigint,
       held_calls bigint) LANGUAGE sql STABLE AS $f$

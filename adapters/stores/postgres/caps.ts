@@ -2,21 +2,18 @@
 import {
   capLimitsWith,
   capUseMs,
-  noticeMs,
-  pageOf,
-  readNumberCursor,
   type CapAmounts,
   type CapClaim,
   type CapOverride,
   type CapState,
   type LedgerCaps,
-  type Notice,
   type Sweep,
 } from '../index.ts'
-import { bigintsAsText } from '../sql/rows.ts'
+import { noticeSweep, sqlNotices } from '../sql/notices.ts'
+import { bigintsAsText } from '../sql/sql.ts'
 import { scopeOf } from './batch-columns.ts'
-import { conditions, where } from './conditions.ts'
 import type { Database } from './database.ts'
+import { postgresSql } from './sql.ts'
 import { sweepOf } from './sweep.ts'
 
 /** Amounts as text. */
@@ -89,25 +86,12 @@ interface OverrideRow {
   readonly until: number | null
 }
 
-interface NoticeRow extends Omit<Notice, 'value' | 'at'> {
-  readonly number: string
-  readonly value: string
-  readonly at: string
-}
-
-const noticeColumns = `id, notice, settlement, account, value::text, attempts, number::text,
-          floor(date_part('epoch', ends) * 1000)::text AS at`
-
-function noticeOf({ id, notice, settlement, account, value, at, attempts }: NoticeRow): Notice {
-  return { id, notice, settlement, account, attempts, value: BigInt(value), at: Number(at) }
-}
-
 /** Delete old use of caps, and old notices. */
 export function capSweeps(database: Database): readonly Sweep[] {
   return [
     sweepOf(database, 'cap_use', capUseMs),
     sweepOf(database, 'cap_charges', capUseMs),
-    sweepOf(database, 'notices', noticeMs),
+    noticeSweep(postgresSql(database)),
   ]
 }
 
@@ -148,45 +132,9 @@ export function postgresCaps(database: Database): LedgerCaps {
         ...(until !== null && { until }),
       }))
     },
-    async claimNotices(limit, leaseMs) {
-      const rows = await database.rows<NoticeRow>(
-        // With ctid and a constant clock, so that the planner never reads all notices.
-        `UPDATE @.notices SET due = clock_timestamp() + $2 * interval '1 millisecond', attempts = attempts + 1
-        WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM @.notices WHERE due <= statement_timestamp() ORDER BY due LIMIT $1 FOR UPDATE SKIP LOCKED
-        )) RETURNING ${noticeColumns}`,
-        [limit, leaseMs],
-      )
-      return rows.toSorted((left, right) => Number(left.number) - Number(right.number)).map(noticeOf)
-    },
-    async endNotice(id, retryMs) {
-      await database.rows(
-        `UPDATE @.notices SET due = clock_timestamp() + $2::float8 * interval '1 millisecond' WHERE id = $1`,
-        [id, retryMs ?? null],
-      )
-    },
-    async listNotices({ account, limit = 100, after }) {
-      const values: unknown[] = []
-      const number = after === undefined ? undefined : String(readNumberCursor(after))
-      const filter = where(conditions(values, { 'account =': account, 'number <': number }))
-      const sql = `SELECT ${noticeColumns} FROM @.notices ${filter} ORDER BY notices.number DESC LIMIT ${limit + 1}`
-      const page = pageOf(await database.manyRows<NoticeRow>(sql, values), limit, (last) => last.number)
-      return { ...page, items: page.items.map(noticeOf) }
-    },
-    async deleteNotices(account) {
-      const rows = await database.rows(
-        `DELETE FROM @.notices WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM @.notices WHERE account = $1 LIMIT ${batch} FOR UPDATE
-        )) RETURNING 1`,
-        [account],
-      )
-      return rows.length === batch
-    },
+    ...sqlNotices(postgresSql(database)),
   }
 }
-
-/** Number of notices that are deleted at once. */
-const batch = 500
 
 function amountsOf(texts: readonly string[]): CapAmounts {
   const [money = '0', tokens = '0', calls = '0'] = texts

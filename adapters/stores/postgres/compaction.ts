@@ -1,6 +1,4 @@
 /** Replaces old charges of an account by their sum. */
-import type { LedgerEntry } from '../index.ts'
-
 /** The function that compacts. The sum is stored as a charge, so that the audit of every version includes it. */
 export const compactionSchema: string = `
     CREATE FUNCTION @.compact_entries(of_account text, before_ms float8, most int) RETURNS int LANGUAGE plpgsql AS $f$
@@ -32,9 +30,3 @@ export const compactionSchema: string = `
     END
     $f$;
 `
-
-/** The entry with the kind and the reference of a sum, if it is one. */
-export function withKind(entry: LedgerEntry): LedgerEntry {
-  const isOpening = entry.kind === 'settle' && entry.reference === `opening ${entry.account}`
-  return isOpening ? { ...entry, kind: 'opening', reference: 'opening' } : entry
-}

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
 import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
 import { creation } from './migration.ts'
-import { StatementSlots } from './statement-slots.ts'
+import { StatementSlots } from '../statement-slots.ts'
 import { Upgrade } from './upgrade.ts'
 
 /** The part of a database pool or client that `postgres` uses. A `pg.Pool` and a PGlite fit as they are. */
@@ -11,9 +11,6 @@ export interface Queryable {
   /** Runs one statement with its parameters. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
-
-/** Runs a statement. */
-export type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 /** A `pg.Pool`, recognised by its `totalCount` and `on`. */
 interface Pool extends Queryable {
@@ -213,16 +210,4 @@ function restMsAfter(error: unknown): number {
 
 function isPool(pool: Queryable): pool is Pool {
   return typeof (pool as Partial<Pool>).totalCount === 'number' && typeof (pool as Partial<Pool>).on === 'function'
-}
-
-/** Items per statement: few enough for each to end well within its timeout. */
-const mostItems = 1_000
-
-/** Calls `act` with one part of the items after the other. Rejects with its first error, after all parts. */
-export async function inParts<T>(items: readonly T[], act: (part: readonly T[]) => Promise<unknown>): Promise<void> {
-  const failures: unknown[] = []
-  for (let from = 0; from < items.length; from += mostItems) {
-    await act(items.slice(from, from + mostItems)).catch((error: unknown) => failures.push(error))
-  }
-  if (failures.length > 0) throw failures[0]
 }

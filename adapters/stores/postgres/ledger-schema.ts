@@ -37,56 +37,13 @@ export const ledgerSchema: string = `
     CREATE UNIQUE INDEX entries_ended ON @.entries (reference) WHERE kind <> 'credit';
     CREATE UNIQUE INDEX entries_credited ON @.entries (reference) WHERE kind = 'credit';
 
-    CREATE FUNCTION @.account_json(a @.accounts) RETURNS jsonb LANGUAGE sql STABLE AS $f$
-      SELECT jsonb_strip_nulls(jsonb_build_object(
-        'id', a.id,
-        'balance', (a.balance + coalesce(sum(h.amount) FILTER (WHERE h.ends <= clock_timestamp()), 0))::text,
-        'held', coalesce(sum(h.amount) FILTER (WHERE h.ends > clock_timestamp()), 0)::text,
-        'unlimited', a.unlimited,
-        'name', a.name,
-        'createdAt', floor(extract(epoch FROM a.created_at) * 1000)))
-      FROM (SELECT amount, ends FROM @.holds WHERE account = a.id) h
-    $f$;
-
-    CREATE FUNCTION @.open_account(of_account text, new_name text, new_unlimited bool) RETURNS jsonb
+    CREATE FUNCTION @.open_account(of_account text, new_name text, new_unlimited bool) RETURNS void
     LANGUAGE plpgsql AS $f$
-    DECLARE
-      acc @.accounts;
     BEGIN
       INSERT INTO @.accounts AS a (id, name, unlimited) VALUES (of_account, new_name, coalesce(new_unlimited, false))
       ON CONFLICT (id) DO UPDATE SET
-        name = coalesce(new_name, a.name), unlimited = coalesce(new_unlimited, a.unlimited)
-      RETURNING * INTO acc;
-      RETURN @.account_json(acc);
+        name = coalesce(new_name, a.name), unlimited = coalesce(new_unlimited, a.unlimited);
     END
-    $f$;
-
-    CREATE FUNCTION @.audit() RETURNS jsonb LANGUAGE sql STABLE AS $f$
-      WITH entered AS (
-        SELECT account,
-          coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
-          -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
-        FROM @.entries GROUP BY account
-      ), open AS (
-        SELECT account,
-          coalesce(sum(amount) FILTER (WHERE ends > now()), 0) AS held,
-          coalesce(sum(amount) FILTER (WHERE ends <= now()), 0) AS expired
-        FROM @.holds GROUP BY account
-      ), standing AS (
-        SELECT a.id, a.balance + coalesce(o.expired, 0) AS balance, coalesce(o.held, 0) AS held,
-          coalesce(e.credits, 0) AS credits, coalesce(e.settlements, 0) AS settlements
-        FROM @.accounts a LEFT JOIN entered e ON e.account = a.id LEFT JOIN open o ON o.account = a.id
-      )
-      SELECT jsonb_build_object(
-        'accounts', count(*),
-        'credits', coalesce(sum(credits), 0)::text,
-        'balances', coalesce(sum(balance), 0)::text,
-        'holds', coalesce(sum(held), 0)::text,
-        'settlements', coalesce(sum(settlements), 0)::text,
-        'faults', coalesce(jsonb_agg(jsonb_build_object(
-          'account', id, 'balance', balance::text, 'expected', (credits - settlements - held)::text
-        )) FILTER (WHERE balance <> credits - settlements - held), '[]'))
-      FROM standing
     $f$;
 
     CREATE FUNCTION @.credit(of_account text, by bigint, payment text, remark text) RETURNS jsonb LANGUAGE plpgsql AS $f$

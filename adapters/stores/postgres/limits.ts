@@ -1,7 +1,8 @@
 /** Limits: one row per bucket, and one per concurrency slot in use. */
 import type { LimitStore, LimitVerdict } from '../index.ts'
+import { inParts } from '../batches.ts'
 import type { Calls } from './calls.ts'
-import { inParts, type Database } from './database.ts'
+import type { Database } from './database.ts'
 
 /**
  * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are

@@ -1,16 +1,18 @@
 import type { StorageBundle } from '../index.ts'
+import { sqlAudit } from '../sql/audit.ts'
+import { sqlIdempotency } from '../sql/idempotency.ts'
+import { sqlKeys } from '../sql/keys.ts'
+import { sqlResponses } from '../sql/responses.ts'
+import { sqlTasks } from '../sql/tasks.ts'
+import { sqlUsage } from '../sql/usage.ts'
 import { age, checkKnown, count, flag, text, type Rule } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
-import { postgresIdempotency } from './idempotency.ts'
-import { postgresAdmission } from './admission.ts'
-import { postgresKeys } from './keys.ts'
+import { batchedAdmission } from '../batched-admission.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresLimits } from './limits.ts'
-import { postgresResponses } from './responses.ts'
 import { tables } from './schema.ts'
-import { postgresTasks } from './tasks.ts'
-import { postgresUsage } from './usage.ts'
+import { postgresSql } from './sql.ts'
 
 export type { Queryable } from './database.ts'
 
@@ -78,18 +80,20 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     connections = 4,
   } = options
   const database = new Database(pool, schema, preparedStatements, connections, tables)
+  const sql = postgresSql(database)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
-  const ledger = postgresLedger(database, calls)
+  const ledger = postgresLedger(database, sql, calls)
   return {
-    keys: postgresKeys(database),
+    keys: sqlKeys(sql),
     limits,
     ledger,
-    usage: postgresUsage(database),
-    tasks: postgresTasks(database),
-    idempotency: postgresIdempotency(database),
-    responses: postgresResponses(database, responseAgeMs),
-    admission: postgresAdmission(calls, limits, ledger),
+    usage: sqlUsage(sql),
+    tasks: sqlTasks(sql),
+    idempotency: sqlIdempotency(sql),
+    responses: sqlResponses(sql, responseAgeMs),
+    audit: sqlAudit(sql),
+    admission: batchedAdmission(calls, limits, ledger),
     close: () => database.close(),
   }
 }

@@ -1,14 +1,18 @@
 /** All tables and functions of a new schema. */
+import { auditTable } from '../sql/audit.ts'
+import { idempotencyTable } from '../sql/idempotency.ts'
+import { keysTable } from '../sql/keys.ts'
+import { noticesTable } from '../sql/notices.ts'
+import { responsesTables } from '../sql/responses.ts'
+import { tasksTable } from '../sql/tasks.ts'
+import { usageTables } from '../sql/usage-tables.ts'
 import { admissionSchema } from './admission-schema.ts'
 import { capsSchema } from './caps-schema.ts'
 import { compactionSchema } from './compaction.ts'
 import { endingSchema } from './ending-schema.ts'
-import { idempotencySchema } from './idempotency.ts'
-import { keysSchema } from './keys.ts'
 import { ledgerSchema } from './ledger-schema.ts'
 import { limitsSchema } from './limits.ts'
-import { responsesSchema } from './responses.ts'
-import { tasksSchema } from './tasks.ts'
+import { dialect } from './dialect.ts'
 import { usageSchema } from './usage-schema.ts'
 
 /**
@@ -27,14 +31,18 @@ const bounded = [
   'renew_places',
   'compact_entries',
   'append_usage',
-  'admit_users',
-  'begin_attempt',
-  'put_response',
 ].map((name) => `ALTER FUNCTION @.${name} SET lock_timeout = '1500ms'`)
+
+/** Deletes the items of a response with it. */
+const itemsGo = `
+    ALTER TABLE @.response_items ADD FOREIGN KEY (account, response) REFERENCES @.responses ON DELETE CASCADE;
+    CREATE INDEX response_items_of ON @.response_items (account, response)`
 
 /** Statements in which `@.` precedes every name in the schema. */
 export const tables: string = [
-  keysSchema,
+  ...[keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable].map((table) =>
+    table(dialect),
+  ),
   limitsSchema,
   usageSchema,
   capsSchema,
@@ -42,8 +50,6 @@ export const tables: string = [
   compactionSchema,
   admissionSchema,
   endingSchema,
-  tasksSchema,
-  idempotencySchema,
-  responsesSchema,
+  itemsGo,
   ...bounded,
 ].join(';\n')

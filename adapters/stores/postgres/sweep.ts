@@ -15,14 +15,3 @@ export function sweepOf(database: Database, table: string, backMs = 0): Sweep {
     )) RETURNING 1`
   return new Sweep(async () => (await database.manyRows(sql, [backMs])).length === batch)
 }
-
-/**
- * The statement that deletes some rows of the account `$1`, those first in the order of the primary key. It waits for rows
- * that others have locked.
- */
-export function deletion(table: string, where: string, order: string): string {
-  return `
-    DELETE FROM @.${table} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM @.${table} WHERE ${where} ORDER BY ${order} LIMIT ${batch} FOR UPDATE
-    )) RETURNING 1`
-}

@@ -7,6 +7,7 @@ import { redisKeys } from './keys.ts'
 import { KeyBases, requiringLayout } from './key-bases.ts'
 import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
+import { redisAuditLog } from './audit-log.ts'
 import { redisResponses } from './responses.ts'
 import { senderOf, type RedisClient } from './clients.ts'
 import { retrying } from './failover.ts'
@@ -69,6 +70,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     tasks: taskStore(send, keyBases.base('tasks')),
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
+    audit: redisAuditLog(scripts, keyBases),
     admission: redisAdmission(calls, limits, ledger),
   }
 }

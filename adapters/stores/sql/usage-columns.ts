@@ -1,29 +1,77 @@
-import type { UsageDimension } from '../index.ts'
+/** The columns of usage in the tables of SQL stores. */
+import {
+  usageFields,
+  usageFieldsWith,
+  usageUnits,
+  type UsageDimension,
+  type UsageRecord,
+  type UsageUnits,
+} from '../index.ts'
+import { columnOf, type Column, type Dialect } from './sql.ts'
 
-/** The sums of a usage summary and their columns in the tables of both SQL stores. */
-export const sums = {
-  promptTokens: 'prompt_tokens',
-  cachedTokens: 'cached_tokens',
-  completionTokens: 'completion_tokens',
-  reasoningTokens: 'reasoning_tokens',
-  images: 'images',
-  seconds: 'seconds',
-} as const
+type UsageName = keyof UsageRecord
 
-/** The counts of a usage summary: all but its cost. */
-export const counts = ['requests', 'incomplete', ...Object.keys(sums)] as (keyof typeof sums)[]
+const widest = ['real', 'integer', 'int', 'flag', 'name', 'count', 'json', 'packed'] as const
+
+function columnFor(name: UsageName): Column {
+  const { kept } = usageFields[name]
+  return [name, kept === 'packed' ? 'text' : kept]
+}
+
+/** The units and their columns. */
+export const sums: readonly (readonly [unit: keyof UsageUnits, column: string])[] = usageUnits.map((unit) => [
+  unit,
+  unit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+])
+
+export const sumColumns: readonly string[] = sums.map(([, column]) => column)
+
+/** What tables of sums add up. Costs are in two parts, so that neither can overflow. */
+export const addedColumns: readonly string[] = ['requests', 'incomplete', ...sumColumns, 'cost_high', 'cost_low']
+
+/** The fields of a label, and of a request besides its label: those with a fixed width first, so that rows are narrow. */
+export const labelFields: readonly UsageName[] = usageFieldsWith(({ shared }) => shared)
+export const callFields: readonly UsageName[] = widest.flatMap((wanted) =>
+  usageFieldsWith(({ shared, kept }) => shared === undefined && kept === wanted),
+)
+
+/** The fields of a refused request that can be selected or anonymised. What can be anonymised is not in its `record`. */
+export const refusedFields: readonly UsageName[] = [
+  'id',
+  'startedAt',
+  ...usageFieldsWith(({ filter, personal }) => filter ?? personal).filter((name) => name !== 'outcome'),
+]
+
+export const personalFields: readonly UsageName[] = usageFieldsWith(({ personal }) => personal)
+
+export const labelTable: readonly Column[] = [['digest', 'name'], ['within', 'int'], ...labelFields.map(columnFor)]
+export const callTable: readonly Column[] = callFields.map(columnFor)
+export const refusedTable: readonly Column[] = [...refusedFields.map(columnFor), ['record', 'text']]
+
+/** The definitions of the columns of fields. */
+export function definitionsOf({ types }: Dialect, fields: readonly UsageName[], isLax = false): string {
+  const isRequired = (name: UsageName) => usageFields[name].usual === undefined && !usageFields[name].rule.isOptional()
+  return fields
+    .map((name) => {
+      const [, type] = columnFor(name)
+      return `${columnOf(name)} ${types[type]}${isLax || !isRequired(name) ? '' : ' NOT NULL'}`
+    })
+    .join(', ')
+}
 
 /** The dimensions of labels with an account. */
 export const ofOwner: ReadonlySet<UsageDimension> = new Set(['account', 'key', 'user', 'tag', 'session'])
 
-/** The columns of dimensions, apart from those of time. */
-export const dimensions: Readonly<Record<Exclude<UsageDimension, 'day' | 'period'>, string>> = {
+/** The expressions of dimensions. The rows of a tag are grouped by the list of all tags. */
+export const dimensions: Readonly<Record<UsageDimension, string>> = {
   account: 'account',
   group: '"group"',
-  key: 'key',
+  key: `coalesce(key, '')`,
   model: 'model',
   endpoint: 'endpoint',
   user: `coalesce("user", '')`,
-  tag: 'tag',
+  tag: 'tags',
   session: `coalesce(session, '')`,
+  day: 'floor((at + :offsetMs) / 86400000)',
+  period: 'floor((at + :offsetMs) / :periodMs) * :periodMs - :offsetMs',
 }

@@ -49,19 +49,4 @@ export const capsSchema: string = `
       ends REAL,
       PRIMARY KEY (name, temporary)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE modelhatch_notices (
-      number INTEGER PRIMARY KEY AUTOINCREMENT,
-      id TEXT NOT NULL UNIQUE,
-      notice TEXT NOT NULL,
-      settlement TEXT NOT NULL,
-      account TEXT NOT NULL,
-      value INTEGER NOT NULL,
-      ends REAL NOT NULL,
-      attempts INTEGER NOT NULL DEFAULT 0,
-      due REAL
-    ) STRICT;
-    CREATE INDEX modelhatch_notices_due ON modelhatch_notices (due) WHERE due IS NOT NULL;
-    CREATE INDEX modelhatch_notices_ends ON modelhatch_notices (ends);
-    -- The notices of an account, in the order in which they are listed.
-    CREATE INDEX modelhatch_notices_of ON modelhatch_notices (account, number);
 `

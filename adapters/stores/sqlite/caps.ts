@@ -1,6 +1,4 @@
 import {
-  pageOf,
-  readNumberCursor,
   capFits,
   capLimitsWith,
   capPeriodAt,
@@ -12,12 +10,12 @@ import {
   type Hold,
   type LedgerCaps,
   type AlertThreshold,
-  type Notice,
   type Settlement,
 } from '../index.ts'
-import { bigintsAsText } from '../sql/rows.ts'
-import { given, where } from './conditions.ts'
+import { sqlNotices } from '../sql/notices.ts'
+import { bigintsAsText } from '../sql/sql.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
+import { sqliteSql } from './sql.ts'
 
 const useSql = `SELECT min(ends) FILTER (WHERE money + tokens + calls + held_money + held_tokens + held_calls <> 0) AS first,
   sum(money) AS money, sum(tokens) AS tokens, sum(calls) AS calls,
@@ -35,11 +33,8 @@ const settledSql = `INSERT INTO modelhatch_cap_use (name, window, start, ends, m
 const chargeSql = `INSERT OR IGNORE INTO modelhatch_cap_charges (hold, account, refundable, caps, ends)
   VALUES (?, ?, ?, ?, ?)`
 
-const noticeSql = `INSERT OR IGNORE INTO modelhatch_notices (id, notice, settlement, account, value, ends, due)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`
-
-/** Number of notices that are deleted at once. */
-const batch = 100
+const noticeSql = `INSERT OR IGNORE INTO modelhatch_notices (id, notice, settlement, account, value)
+  VALUES (?, ?, ?, ?, ?)`
 
 /** `returnExpired` returns all expired holds to their accounts. */
 export function sqliteCaps(database: Database, returnExpired: () => void): LedgerCaps {
@@ -59,34 +54,7 @@ export function sqliteCaps(database: Database, returnExpired: () => void): Ledge
         database.run(sql, name, temporary, JSON.stringify(limits, bigintsAsText), until ?? null)
       }),
     overrides: (name) => database.read(() => overridesOf(database, name)),
-    claimNotices: (limit, leaseMs) =>
-      database.transaction(() => {
-        const now = database.now()
-        const sql = `UPDATE modelhatch_notices SET due = ?, attempts = attempts + 1 WHERE number IN (
-          SELECT number FROM modelhatch_notices WHERE due <= ? ORDER BY due LIMIT ?) RETURNING *`
-        const taken = database.all(sql, now + leaseMs, now, limit)
-        return taken.sort((left, right) => Number(left['number']) - Number(right['number'])).map(noticeOf)
-      }),
-    endNotice: (id, retryMs) =>
-      database.transaction(() => {
-        const due = retryMs === undefined ? null : database.now() + retryMs
-        database.run('UPDATE modelhatch_notices SET due = ? WHERE id = ?', due, id)
-      }),
-    listNotices: ({ account, limit = 100, after }) =>
-      database.read(() => {
-        const number = after === undefined ? undefined : readNumberCursor(after)
-        const { text, values } = where([...given('account = ?', account), ...given('number < ?', number)])
-        const sql = `SELECT * FROM modelhatch_notices ${text} ORDER BY number DESC LIMIT ?`
-        const { items, ...rest } = pageOf(database.all(sql, ...values, limit + 1), limit, (last) =>
-          String(last['number']),
-        )
-        return { ...rest, items: items.map(noticeOf) }
-      }),
-    deleteNotices: (account) =>
-      database.transaction(() => {
-        const some = 'SELECT number FROM modelhatch_notices WHERE account = ? LIMIT ?'
-        return database.run(`DELETE FROM modelhatch_notices WHERE number IN (${some})`, account, batch) === batch
-      }),
+    ...sqlNotices(sqliteSql(database)),
   }
 }
 
@@ -167,8 +135,7 @@ export function note(
   { id: hold, account }: Settlement,
   value: bigint,
 ): void {
-  const now = database.now()
-  database.run(noticeSql, id, notice, hold, account, value, now, now)
+  database.run(noticeSql, id, notice, hold, account, value)
 }
 
 function stateOf(database: Database, claim: CapClaim, period: CapPeriod): CapState {
@@ -199,16 +166,4 @@ function overridesOf(database: Database, name: string): CapOverride[] {
     ) as CapOverride['limits'],
     ...(ends !== null && { until: Number(ends) }),
   }))
-}
-
-function noticeOf(row: Row): Notice {
-  return {
-    id: row['id'] as string,
-    notice: row['notice'] as string,
-    settlement: row['settlement'] as string,
-    account: row['account'] as string,
-    value: bigintOf(row['value']),
-    at: Math.floor(Number(row['ends'])),
-    attempts: Number(row['attempts']),
-  }
 }

@@ -1,17 +1,9 @@
-import type { LedgerEntry } from '../index.ts'
-import { bigintOf, type Database, type Row } from './database.ts'
-
-/**
- * The sum of compacted charges is stored as a charge, with a reference that no hold has, so that the audit of an earlier
- * version includes it.
- */
-function referenceOf(account: string): string {
-  return `opening ${account}`
-}
+import { openingOf } from '../sql/accounts.ts'
+import { bigintOf, type Database } from './database.ts'
 
 /** Replaces old charges of an account by their sum. Must run in a transaction. */
 export function compact(database: Database, account: string, before: number, most: number): number {
-  const reference = referenceOf(account)
+  const reference = openingOf(account)
   const old = database.all(
     `SELECT number FROM modelhatch_entries
     WHERE account = ? AND kind <> 'credit' AND reference <> ? AND at < ? ORDER BY number LIMIT ?`,
@@ -41,12 +33,4 @@ export function compact(database: Database, account: string, before: number, mos
     Math.max(...replaced.map(({ at }) => Number(at))),
   )
   return replaced.filter((row) => row['reference'] !== reference).length
-}
-
-/** The kind and the reference of a row. */
-export function kindOf(row: Row): Pick<LedgerEntry, 'kind' | 'reference'> {
-  const { kind, reference, account } = row as unknown as LedgerEntry
-  return reference === referenceOf(account) && kind === 'settle'
-    ? { kind: 'opening', reference: 'opening' }
-    : { kind, reference }
 }

@@ -1,8 +1,5 @@
 import {
   capUseMs,
-  noticeMs,
-  pageOf,
-  readNumberCursor,
   type Credit,
   type CreditVerdict,
   type Hold,
@@ -13,11 +10,13 @@ import {
   type SettleVerdict,
   type Settlement,
 } from '../index.ts'
-import { audit } from './audit.ts'
-import { compact, kindOf } from './compaction.ts'
+import { compact } from './compaction.ts'
 import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
-import { sweepOf } from './sweep.ts'
+import { sqlAccounts } from '../sql/accounts.ts'
+import { noticeSweep } from '../sql/notices.ts'
+import { sweepOf } from '../sql/sweep.ts'
+import { sqliteSql } from './sql.ts'
 
 /**
  * Ending a hold deletes its row and inserts one entry. The unique index on entries ensures that a hold ends only once.
@@ -52,11 +51,9 @@ export const ledgerSchema: string = `
 `
 
 export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
-  const sweeps = [
-    sweepOf(database, 'modelhatch_cap_use', capUseMs),
-    sweepOf(database, 'modelhatch_cap_charges', capUseMs),
-    sweepOf(database, 'modelhatch_notices', noticeMs),
-  ]
+  const sql = sqliteSql(database)
+  const books = sqlAccounts(sql, (column) => column)
+  const sweeps = [sweepOf(sql, 'cap_use', capUseMs), sweepOf(sql, 'cap_charges', capUseMs), noticeSweep(sql)]
   return {
     caps: sqliteCaps(database, () => returnAllExpired(database)),
     hold: (wanted) => {
@@ -77,33 +74,17 @@ export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger,
         }
       }),
     credit: (given) => database.transaction(() => credit(database, given)),
-    open: ({ id, name, unlimited }) =>
-      database.transaction(() => {
+    ...books,
+    async open({ id, name, unlimited }) {
+      await database.transaction(() => {
         ensure(database, id)
         const sql =
           'UPDATE modelhatch_accounts SET name = coalesce(?, name), unlimited = coalesce(?, unlimited) WHERE id = ?'
         database.run(sql, name ?? null, unlimited === undefined ? null : Number(unlimited), id)
-        return accountOf(database, database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', id) as Row)
-      }),
-    account: (id) =>
-      database.read(() => {
-        const row = database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', id)
-        return row && accountOf(database, row)
-      }),
-    accounts: ({ limit = 100, after = '' }) =>
-      database.read(() => {
-        const sql = 'SELECT * FROM modelhatch_accounts WHERE id > ? ORDER BY id LIMIT ?'
-        const accounts = database.all(sql, after, limit + 1).map((row) => accountOf(database, row))
-        return pageOf(accounts, limit, (last) => last.id)
-      }),
-    entries: (account, { limit = 100, after = '9223372036854775807' }) =>
-      database.read(() => {
-        const sql = 'SELECT * FROM modelhatch_entries WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?'
-        const entries = database.all(sql, account, readNumberCursor(after), limit + 1).map(entryOf)
-        return pageOf(entries, limit, (last) => String(last.number))
-      }),
+      })
+      return (await books.account(id)) as LedgerAccount
+    },
     compact: (account, before, most) => database.transaction(() => compact(database, account, before, most)),
-    audit: () => database.transaction(() => audit(database)),
     async close() {
       await Promise.all(sweeps.map((sweep) => sweep.close()))
     },
@@ -171,8 +152,8 @@ function markBalance(database: Database, settlement: Settlement): void {
   const row = database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', settlement.account) as Row
   const thresholds = settlement.balanceThresholds?.filter(({ at }) => bigintOf(row['balance']) < at) ?? []
   if (row['unlimited'] === 1n || thresholds.length === 0) return
-  const { balance, held } = accountOf(database, row)
-  const left = balance + held
+  const holds = database.all('SELECT amount FROM modelhatch_holds WHERE account = ?', settlement.account)
+  const left = holds.reduce((sum, { amount }) => sum + bigintOf(amount), bigintOf(row['balance']))
   for (const threshold of thresholds) {
     if (left < threshold.at && left + settlement.amount >= threshold.at) note(database, threshold, settlement, left)
   }
@@ -234,35 +215,4 @@ function write(database: Database, line: Omit<LedgerEntry, 'number' | 'at'>): vo
   const sql = `INSERT INTO modelhatch_entries (account, kind, reference, amount, overage, note, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`
   database.run(sql, account, kind, reference, amount, overage, note, database.now())
-}
-
-function accountOf(database: Database, row: Row): LedgerAccount {
-  const now = database.now()
-  const id = row['id'] as string
-  const holds = database.all('SELECT amount, ends FROM modelhatch_holds WHERE account = ?', id)
-  const sum = (wanted: boolean) =>
-    holds.reduce(
-      (total, each) => (Number(each['ends']) > now === wanted ? total + bigintOf(each['amount']) : total),
-      0n,
-    )
-  return {
-    id,
-    balance: bigintOf(row['balance']) + sum(false),
-    held: sum(true),
-    unlimited: row['unlimited'] === 1n,
-    ...(row['name'] !== null && { name: row['name'] as string }),
-    createdAt: Math.floor(Number(row['created_at'])),
-  }
-}
-
-function entryOf(row: Row): LedgerEntry {
-  return {
-    number: Number(row['number']),
-    account: row['account'] as string,
-    ...kindOf(row),
-    amount: bigintOf(row['amount']),
-    overage: bigintOf(row['overage']),
-    ...(row['note'] !== null && { note: row['note'] as string }),
-    at: Math.floor(Number(row['at'])),
-  }
 }

@@ -1,20 +1,30 @@
+import { auditTable } from '../sql/audit.ts'
+import { idempotencyTable } from '../sql/idempotency.ts'
+import { keysTable } from '../sql/keys.ts'
+import { noticesTable } from '../sql/notices.ts'
+import { responsesTables } from '../sql/responses.ts'
+import { tasksTable } from '../sql/tasks.ts'
+import { usageTables } from '../sql/usage-tables.ts'
 import { capsSchema } from './caps-schema.ts'
-import { idempotencySchema } from './idempotency.ts'
-import { keysSchema } from './keys.ts'
 import { ledgerSchema } from './ledger.ts'
 import { limitsSchema } from './limits.ts'
-import { responsesSchema } from './responses.ts'
-import { tasksSchema } from './tasks.ts'
-import { usageSchema } from './usage-schema.ts'
+import { dialect } from './dialect.ts'
+
+/** Deletes the items of a response with it. A trigger, because foreign keys may be off in a connection. */
+const itemsGo = `
+    CREATE TRIGGER modelhatch_responses_gone AFTER DELETE ON modelhatch_responses BEGIN
+      DELETE FROM modelhatch_response_items WHERE account = old.account AND response = old.id
+        AND item IN (SELECT value FROM json_each(old.items));
+    END;
+`
 
 /** All tables of a new file. */
 export const tables: string = [
-  keysSchema,
+  ...[keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable].map((table) =>
+    table(dialect).replaceAll('@.', 'modelhatch_'),
+  ),
   limitsSchema,
   ledgerSchema,
   capsSchema,
-  usageSchema,
-  tasksSchema,
-  idempotencySchema,
-  responsesSchema,
+  itemsGo,
 ].join('')

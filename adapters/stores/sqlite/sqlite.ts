@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { StorageBundle, TaskStore } from '../index.ts'
+import type { StorageBundle } from '../index.ts'
+import { sqlAudit } from '../sql/audit.ts'
+import { sqlIdempotency } from '../sql/idempotency.ts'
+import { sqlKeys } from '../sql/keys.ts'
+import { sqlResponses } from '../sql/responses.ts'
+import { sqlTasks } from '../sql/tasks.ts'
+import { sqlUsage } from '../sql/usage.ts'
 import { age, checkKnown, elsewhere } from '../../../src/records/known-options.ts'
 import { Database } from './database.ts'
-import { sqliteIdempotency } from './idempotency.ts'
 import { sqliteAdmission } from './admission.ts'
-import { sqliteKeys } from './keys.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteLimits } from './limits.ts'
-import { sqliteResponses } from './responses.ts'
 import { tables } from './schema.ts'
-import { taskStore } from './tasks.ts'
-import { sqliteUsage } from './usage.ts'
+import { sqliteSql } from './sql.ts'
 
 /** Options of `sqlite`. */
 export interface SqliteOptions {
@@ -48,19 +50,21 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
   }
   if (typeof file === 'string') requireFolder(file)
   const database = new Database(file, durability, tables)
+  const sql = sqliteSql(database)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
-  const idempotency = sqliteIdempotency(database)
-  const usage = sqliteUsage(database)
-  const responses = sqliteResponses(database, responseAgeMs)
+  const idempotency = sqlIdempotency(sql)
+  const usage = sqlUsage(sql)
+  const responses = sqlResponses(sql, responseAgeMs)
   return {
-    keys: sqliteKeys(database),
+    keys: sqlKeys(sql),
     limits,
     ledger,
     usage,
-    tasks: sqliteTasks(database),
+    tasks: sqlTasks(sql),
     idempotency,
     responses,
+    audit: sqlAudit(sql),
     admission: sqliteAdmission(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.
@@ -77,22 +81,4 @@ function requireFolder(file: string): void {
   const folder = dirname(resolve(file))
   if (existsSync(folder)) return
   throw new TypeError(`sqlite: the folder "${folder}" of the file "${file}" does not exist. Create it first.`)
-}
-
-function sqliteTasks(database: Database): TaskStore {
-  const stores = new WeakMap<DatabaseSync, ReturnType<typeof taskStore>>()
-  const store = (raw: DatabaseSync) => {
-    let prepared = stores.get(raw)
-    if (prepared === undefined) stores.set(raw, (prepared = taskStore(raw)))
-    return prepared
-  }
-  return {
-    insert: (task) => database.withRetries((raw) => store(raw).insert(task)),
-    find: (account, id, now) => database.withRetries((raw) => store(raw).find(account, id, now)),
-    replace: (task) => database.withRetries((raw) => store(raw).replace(task)),
-    claim: (options) => database.withRetries((raw) => store(raw).claim(options)),
-    countDue: (now, most) => database.withRetries(async (raw) => (await store(raw).countDue?.(now, most)) ?? 0),
-    list: (account, options) => database.withRetries(async (raw) => (await store(raw).list?.(account, options)) ?? []),
-    search: (options) => database.withRetries(async (raw) => (await store(raw).search?.(options)) ?? []),
-  }
 }

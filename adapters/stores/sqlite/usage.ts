@@ -1,50 +1,51 @@
-import { cursorOf, pageOf, type NamedUser, type UsageStore } from '../index.ts'
+/** How SQLite adds usage, and reads it in slices of a few milliseconds. */
+import { columnOf, where, type UsageStatements, type Values } from '../sql/sql.ts'
+import { callTable } from '../sql/usage-columns.ts'
+import { addingCalls } from '../sql/usage-tables.ts'
 import type { Database } from './database.ts'
-import { callRecord, insertCall, refusedRecord } from './usage-rows.ts'
-import { readDurations } from './usage-durations.ts'
-import { usageLife } from './usage-life.ts'
-import { readSums } from './usage-sums.ts'
-import { listed } from './usage-list.ts'
-import { insertRefused } from './usage-refused.ts'
+import { SlicedReads, type Query } from './sliced-reads.ts'
+import { dialect } from './dialect.ts'
 
-const calls = 'modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label'
+const insert = `INSERT INTO @.calls (label, ${callTable.map(([name]) => columnOf(name)).join(', ')})
+  VALUES (:label, ${callTable.map(([name]) => `:${name}`).join(', ')}) ON CONFLICT DO NOTHING`
+const adding = addingCalls(
+  dialect,
+  '(SELECT c.* FROM json_each(:ids) given CROSS JOIN @.calls c ON c.id = given.value)',
+)
 
-export function sqliteUsage(database: Database): Required<Omit<UsageStore, 'close'>> {
+export function sqliteUsage(
+  database: Database,
+  all: Query,
+  run: (text: string, values: Values) => number,
+): UsageStatements {
+  const slices = new SlicedReads(database, all)
   return {
-    append(records) {
-      return database.transaction(() => {
-        for (const record of records) insertCall(database, record)
-      })
-    },
-    appendRefused: (records) =>
+    append: async (rows) =>
       database.transaction(() => {
-        for (const record of records) insertRefused(database, record)
+        const labels = new Map<unknown, unknown>()
+        for (const { digest } of rows) {
+          if (labels.has(digest)) continue
+          const [row] = all('SELECT label FROM @.usage_labels WHERE digest = :digest', { digest })
+          if (row === undefined) return false
+          labels.set(digest, row['label'])
+        }
+        const added = rows.filter((row) => run(insert, { ...row, label: labels.get(row['digest']) }) > 0)
+        if (added.length === 0) return true
+        const ids = JSON.stringify(added.map(({ id }) => id))
+        for (const text of adding) run(text, { ids })
+        return true
       }),
-    find: (id) =>
-      database.read(() => {
-        const row = database.get(`SELECT * FROM ${calls} WHERE c.id = ?`, id)
-        if (row !== undefined) return callRecord(row)
-        const other = database.get('SELECT record FROM modelhatch_refused WHERE id = ?', id)
-        return other && refusedRecord(other)
-      }),
-    async list(question) {
-      const { limit = 100 } = question
-      const found = await listed(database, question, limit + 1)
-      return pageOf(found, limit, (last) => cursorOf(last.startedAt, last.id))
+    async inParts(sources, owner, text, values, take) {
+      for (const source of sources)
+        await slices.read(source, owner, values, (some, part) =>
+          take(all(text(source.rows(some), false), { ...values, ...part })),
+        )
     },
-    admitUsers: (users, most) => database.transaction(() => users.map((named) => admitUser(database, named, most))),
-    durations: (question) => readDurations(database, question),
-    ...usageLife(database),
-    summarise(question) {
-      return readSums(database, question)
+    async newest(columns, table, { indexed, scanned }, values, most) {
+      if (scanned.length > 0)
+        return slices.newest(`SELECT ${columns} FROM @.${table}`, scanned.join(' AND '), indexed, values, most)
+      const text = `SELECT ${columns} FROM @.${table} ${where(indexed)} ORDER BY started_at DESC, id DESC LIMIT :most`
+      return database.read(() => all(text, { ...values, most }))
     },
   }
-}
-
-function admitUser(database: Database, { account, user }: NamedUser, most: number): boolean {
-  const known = database.get('SELECT 1 FROM modelhatch_usage_users WHERE account = ? AND "user" = ?', account, user)
-  if (known !== undefined) return true
-  const count = database.get('SELECT count(*) AS count FROM modelhatch_usage_users WHERE account = ?', account)
-  if (Number(count?.['count']) >= most) return false
-  return database.run('INSERT INTO modelhatch_usage_users VALUES (?, ?)', account, user) > 0
 }

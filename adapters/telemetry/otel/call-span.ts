@@ -89,6 +89,11 @@ export class TracedCall extends CallFigures implements Batched {
     if (this.#tracing.record.size > 0) this.#addCaller(span, receipt)
     if (receipt === undefined) return
     if (receipt.attempts > 1) span.setAttribute(spanAttributes.attempts, receipt.attempts)
+    const skipped = receipt.attemptLog?.filter((attempt) => attempt.outcome === 'skipped') ?? []
+    if (skipped.length > 0) {
+      const said = skipped.map(({ provider, providerModel, code }) => `${provider}/${providerModel}: ${code}`)
+      span.setAttribute(spanAttributes.skipped, said)
+    }
     if (receipt.charge !== undefined) {
       span.setAttribute(spanAttributes.cost, Number(parseMoney(receipt.charge.cost)))
       span.setAttribute(attributes.currency, receipt.charge.currency)

@@ -9,7 +9,7 @@ import { groupsOf } from './groups.ts'
 import { identify, type Identity } from './identity.ts'
 import { readBody, readQuery, requireShort } from './inputs.ts'
 import { Paths } from './paths.ts'
-import { checkAdminOptions, type AdminApiOptions } from './options.ts'
+import { adminRules, checkAdminOptions, type AdminApiOptions } from './options.ts'
 import { requireHost, requireOwnOrigin } from './origin.ts'
 import { type AdministeredGateway, type AdminCall, type Route, requireOpen } from './route.ts'
 import { routes } from './routes.ts'
@@ -30,7 +30,7 @@ export function adminApi(gateway: AdministeredGateway, options: AdminApiOptions)
       'adminApi: expected adminApi(gateway, { authorize }), where gateway is what createGateway() returned',
     )
   }
-  checkAdminOptions(options)
+  checkAdminOptions('adminApi', options, adminRules)
   return new AdminApi(gateway, options)
 }
 
@@ -83,7 +83,7 @@ class AdminApi implements Mountable {
     const { account = '', id = '' } = match ?? {}
     const query = readQuery(route.query, params)
     const call: AdminCall = {
-      gateway: this.#gateway,
+      gateway: route.method === 'GET' ? this.#gateway : this.#inTheNameOf(identity, exchange),
       scope,
       account,
       id,
@@ -95,6 +95,14 @@ class AdminApi implements Mountable {
       groups: () => groupsOf(this.#gateway, identity),
     }
     return replyOf(route, call, this.#exports)
+  }
+
+  /** The same gateway, whose audit log says who sent the request. */
+  #inTheNameOf(identity: Identity, { ip }: Exchange): AdministeredGateway {
+    const { admin, isClosing } = this.#gateway
+    const name = identity.name ?? (identity.role === 'account' ? identity.account : undefined)
+    const actor = { ...(name !== undefined && { name }), ...(ip !== undefined && { address: ip }) }
+    return { admin: admin.by(actor), isClosing, health: () => this.#gateway.health() }
   }
 
   #refused(id: string, { method, target }: Exchange, error: unknown): Reply {

@@ -1,5 +1,6 @@
 import { within } from '../../http/deadline.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { id } from '../questions.ts'
 
 /** The operator: reaches everything. */
 export interface AdminIdentity {
@@ -7,6 +8,8 @@ export interface AdminIdentity {
   readonly role: 'admin'
   /** Refuses everything that changes something. Default false. */
   readonly readOnly?: boolean
+  /** Who it is, such as an e-mail address, for the audit log: 1 to 128 visible ASCII characters. */
+  readonly name?: string
 }
 
 /** A customer: reaches only what belongs to one account. */
@@ -22,6 +25,8 @@ export interface AccountIdentity {
   readonly groups?: readonly string[]
   /** Refuses everything that changes something. Default false. */
   readonly readOnly?: boolean
+  /** Who it is, for the audit log: 1 to 128 visible ASCII characters. Default: the account. */
+  readonly name?: string
 }
 
 /** Who sent a request to the admin API. */
@@ -50,15 +55,18 @@ export async function identify(authorize: Authorize, exchange: Exchange): Promis
   const identity: unknown = await within(timeoutMs, asked, 'authorize()')
   if (identity === undefined || identity === null) return undefined
   if (!isIdentity(identity)) {
-    throw new TypeError('authorize() must return { role: "admin" }, { role: "account", account } or undefined')
+    throw new TypeError(
+      'authorize() must return { role: "admin" }, { role: "account", account } or undefined, with visible ASCII characters as names',
+    )
   }
   return identity
 }
 
 function isIdentity(value: unknown): value is Identity {
-  const { role, account, groups, readOnly } = Object(value) as Record<string, unknown>
+  const { role, account, groups, readOnly, name } = Object(value) as Record<string, unknown>
   if (readOnly !== undefined && typeof readOnly !== 'boolean') return false
+  if (name !== undefined && !id.safeParse(name).success) return false
   if (role === 'admin') return true
   const hasGroups = groups === undefined || (Array.isArray(groups) && groups.every((each) => typeof each === 'string'))
-  return role === 'account' && typeof account === 'string' && /^[\x21-\x7e]{1,128}$/.test(account) && hasGroups
+  return role === 'account' && id.safeParse(account).success && hasGroups
 }

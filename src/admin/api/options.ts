@@ -1,4 +1,4 @@
-import { callback, checkKnown, flag, type Rule } from '../../records/known-options.ts'
+import { callback, checkKnown, flag, type Known, type Rule } from '../../records/known-options.ts'
 import type { Authorize } from './identity.ts'
 
 /** A request to the admin API that failed with a status of 500 or above. */
@@ -38,9 +38,20 @@ function isHost(value: unknown): boolean {
   return typeof value === 'string' && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(value)
 }
 
-/** Throws a `TypeError` that names the invalid option. */
-export function checkAdminOptions(options: AdminApiOptions): void {
-  const required: Rule = { ...callback, always: true }
-  checkKnown('adminApi', options, { authorize: required, hosts: hostNames, readOnly: flag, onError: callback })
-  if (options.authorize === undefined) throw new TypeError('adminApi: "authorize" is missing: who may use the API?')
+/** The rules of the options. */
+export const adminRules: Known<AdminApiOptions> = {
+  authorize: { ...callback, always: true },
+  hosts: hostNames,
+  readOnly: flag,
+  onError: callback,
+}
+
+/** Throws a `TypeError` that names the invalid option. `place`: the function that got them. */
+export function checkAdminOptions<Options extends AdminApiOptions>(
+  place: string,
+  options: Options | undefined,
+  rules: Known<Options>,
+): void {
+  checkKnown(place, options ?? {}, rules)
+  if (options?.authorize === undefined) throw new TypeError(`${place}: "authorize" is missing: who may use it?`)
 }

@@ -2,6 +2,7 @@
 import { type Route, route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { alertRoutes } from './routes/alerts.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { accountingRoutes } from './routes/accounting.ts'
 import { capRoutes } from './routes/caps.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -22,6 +23,7 @@ const described: readonly Route[] = [
   ...usageRoutes,
   ...videoRoutes,
   ...personalRoutes,
+  ...auditRoutes,
 ]
 
 /** All routes. */

@@ -4,6 +4,7 @@ import { within } from '../../http/deadline.ts'
 import { nextTryMs, sendSigned, webhookTimeoutMs, type WebhookEndpoint } from '../../http/signed-webhook.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { Guard } from '../../records/guard.ts'
+import { Rounds } from '../../records/rounds.ts'
 import { alertOf, webhookBody, type Alert } from './alert.ts'
 
 /** Webhooks for alerts. */
@@ -23,7 +24,7 @@ export interface DeliveryOptions {
   readonly observer: Observer
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds between two looks for alerts. */
+  /** Milliseconds between two looks for alerts while calls are charged; see `Rounds`. */
   readonly everyMs: number
 }
 
@@ -36,53 +37,63 @@ const leaseMs = 4 * webhookTimeoutMs
 
 /**
  * Delivers the alerts that settlements have recorded in the ledger, at least once each: one that could not be delivered,
- * or whose process died, is delivered again later, by any process. Uses one unref'ed timer.
+ * or whose process died, is delivered again later, by any process.
  */
 export class AlertDelivery {
   readonly #options: DeliveryOptions
-  #timer: NodeJS.Timeout | undefined
-  #round: Promise<void> | undefined
+  readonly #rounds: Rounds
+  #round: Promise<boolean> | undefined
   #closed = false
 
   constructor(options: DeliveryOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ everyMs: options.everyMs, round: () => this.#joinedRound() })
   }
 
-  /** Looks for alerts from now on, also for those of earlier processes. Does nothing while nobody would get them. */
+  /**
+   * Looks for alerts from now on, also for those of earlier processes. To be called after each settlement, which may have
+   * recorded one. Does nothing if there is neither a hook, a webhook nor a subscriber.
+   */
   start(): void {
-    if (!this.#hasListener()) return
-    this.#timer ??= setInterval(() => void this.deliver(), this.#options.everyMs)
-    this.#timer.unref()
+    if (this.#hasListener()) this.#rounds.wake()
   }
 
   /** Delivers all alerts that are due. Never rejects. Resolves when this process delivers none any more. */
-  deliver(): Promise<void> {
-    return (this.#round ??= this.#deliverAll().finally(() => {
-      this.#round = undefined
-    }))
+  async deliver(): Promise<void> {
+    await this.#joinedRound()
   }
 
   /** Delivers what the last calls have recorded, and stops. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#rounds.stop()
     await this.#round
     await this.deliver()
     this.#closed = true
   }
 
-  async #deliverAll(): Promise<void> {
+  #joinedRound(): Promise<boolean> {
+    return (this.#round ??= this.#deliverAll().finally(() => {
+      this.#round = undefined
+    }))
+  }
+
+  /** Whether there were any. */
+  async #deliverAll(): Promise<boolean> {
     const { caps, guard } = this.#options
+    let hadWork = false
     // Another process may have somewhere to deliver them to.
-    if (!this.#hasListener()) return
+    if (!this.#hasListener()) return hadWork
     try {
       while (!this.#closed) {
         const notices = await guard.call(() => caps.claimNotices(batch, leaseMs))
         await Promise.all(notices.map((notice) => this.#one(notice)))
-        if (notices.length < batch) return
+        hadWork ||= notices.length > 0
+        if (notices.length < batch) return hadWork
       }
     } catch {
       // The ledger is down: the alerts stay due.
     }
+    return hadWork
   }
 
   #hasListener(): boolean {

@@ -1,19 +1,25 @@
 import type { ChatRequest } from '../../wire/chat.ts'
 import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
+import { beginningOf } from '../beginning.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { callChatForClient, chatForm, type OpenChat } from './call-chat.ts'
+import { callChat, chatForm } from './call-chat.ts'
 import { readChat } from './request.ts'
+import type { OpenChat } from './translated.ts'
 
 /** `POST /v1/chat/completions`. */
-export const chat: CallEndpoint<ChatRequest, OpenChat> = {
+export const chat: CallEndpoint<ChatRequest, OpenChat> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/chat/completions',
   name: 'chat.completions',
   makes: 'text',
   lengthFields: ['max_completion_tokens', 'max_tokens'],
   read: readChat,
-  ask: callChatForClient,
+  beginning: ({ field }) => beginningOf(undefined, field('messages')),
+  ask: callChat,
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
   readsLater: ['stream_options'],
   ...keepAliveFrames(chatForm),
-}
+})

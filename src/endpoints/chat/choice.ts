@@ -1,7 +1,7 @@
-import { retrySame } from '../../providers/failure.ts'
+import { finishOf } from '../../formats/chat/finish-reason.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { StateSealer, mayHoldState } from './seal-state.ts'
-import { ToolCalls } from './tool-calls.ts'
+import { ToolCalls } from '../../formats/chat/tool-calls.ts'
 
 /** Normalises the deltas of one choice of a chat response, whichever vendor they come from. */
 export class ChoiceState {
@@ -102,22 +102,4 @@ export function partsOf(content: readonly unknown[]): { content: string | undefi
     }
   }
   return { content: text, thinking }
-}
-
-const finishes: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  tool_calls: 'tool_calls',
-  content_filter: 'content_filter',
-  function_call: 'function_call',
-  max_tokens: 'length',
-  tool_use: 'tool_calls',
-  safety: 'content_filter',
-}
-
-/** The finish reason in OpenAI's terms; undefined if there is none. Unknown reasons become `stop`; `error` throws. */
-export function finishOf(reason: unknown): FinishReason | undefined {
-  if (typeof reason !== 'string' || reason === '') return undefined
-  if (reason === 'error') throw retrySame(new Error('the vendor ended the response with finish_reason "error"'))
-  return finishes[reason] ?? 'stop'
 }

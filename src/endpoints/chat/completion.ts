@@ -3,8 +3,9 @@ import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds
 import { unreadable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { withSealedState } from './seal-state.ts'
-import { finishOf, partsOf } from './choice.ts'
-import { argumentsOf, callId, ownId } from './tool-calls.ts'
+import { finishOf } from '../../formats/chat/finish-reason.ts'
+import { partsOf } from './choice.ts'
+import { argumentsOf, callId, ownId } from '../../formats/chat/tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
 

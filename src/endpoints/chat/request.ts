@@ -31,11 +31,11 @@ const message = z
     tool_call_id: z.string().optional(),
     tool_calls: z.array(part.extend({ id: z.string() })).nullish(),
   })
-  .superRefine(({ role, content }, context) => {
-    // An assistant's message may consist of tool calls alone.
-    if (role === 'assistant' || (content !== undefined && content !== null)) return
-    const message = 'a string, or an array of parts such as { "type": "text", "text": "…" }'
-    context.addIssue({ code: 'custom', message, params: { missing: true }, path: ['content'] })
+  // An assistant's message may consist of tool calls alone.
+  .refine(({ role, content }) => role === 'assistant' || (content !== undefined && content !== null), {
+    message: 'a string, or an array of parts such as { "type": "text", "text": "…" }',
+    params: { missing: true },
+    path: ['content'],
   })
 
 const tool = z.looseObject({
@@ -76,8 +76,12 @@ const unread = ['messages', 'tools']
 const madeSchema = chatSchema.omit({ messages: true })
 
 /** Reads and validates a chat request. Messages and tools of a long one are validated by their reader. */
-export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
-  const body = await readJson(exchange, sizes)
+export function readChat(exchange: Exchange, sizes: Sizes): Order<ChatRequest> | Promise<Order<ChatRequest>> {
+  const body = readJson(exchange, sizes)
+  return body instanceof Promise ? body.then(orderFrom) : orderFrom(body)
+}
+
+function orderFrom(body: JsonBody): Order<ChatRequest> {
   check(chatSchema, body, unread)
   checkTogether(body)
   return jsonOrder<ChatRequest>(body)

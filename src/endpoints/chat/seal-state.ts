@@ -4,8 +4,8 @@
  * many clients drop them, an additional detail repeats them.
  */
 import type { AssistantMessage, Delta, ToolCall, ToolCallDelta } from '../../wire/chat.ts'
-import { bareMaker, seal } from '../envelope.ts'
-import { append, hasStateFields, stateFields, sealState } from '../model-state.ts'
+import { bareMaker, seal } from '../../formats/envelope.ts'
+import { append, hasStateFields, stateFields, sealState } from '../../formats/model-state.ts'
 import type { Fields } from '../../wire/json.ts'
 
 /** The `format` of the detail that repeats the fields. */

@@ -1,19 +1,20 @@
-/** Text completions for providers that only support chat. */
+/** Text completions for providers that answer conversations. */
 import type { Tally } from '../../money/tally.ts'
 import { sumOfUsages } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
+import { text } from '../../formats/chat/text.ts'
 import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'
 import { billed } from '../../providers/failure.ts'
-import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { callChat } from '../chat/call-chat.ts'
 import { checkMadeChat } from '../chat/request.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { chunksOf } from '../chunk-stream.ts'
 import { replace } from '../order.ts'
 import { mapConcurrently, merge } from '../concurrency.ts'
-import { textFinishOf } from './stream-state.ts'
+import { translated } from '../translated/translated.ts'
+import type { ClientWire } from '../translated/plan.ts'
+
+const client: ClientWire = { format: text, idPrefix: 'cmpl-', asksOwnName: true }
 
 const maxConcurrentChats = 4
 /** Each prompt is one call to the vendor. */
@@ -33,7 +34,8 @@ export async function completeByChat(
   const { request } = call
   const prompts = promptsOf(request)
   checkSupported(request)
-  checkMadeChat(chatRequestOf(request, ''))
+  const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = request
+  checkMadeChat({ ...rest, messages: [] })
   checkTotals(request, prompts)
   const bytes = prompts.reduce((sum, prompt) => sum + Buffer.byteLength(prompt), 0)
   const chats = prompts.map((prompt, index) => {
@@ -106,11 +108,11 @@ class TextChat {
   async whole(signal: AbortSignal): Promise<TextChoice[]> {
     const answer = await this.#ask(signal)
     if (answer.kind === 'stream') throw new TypeError('a non-streaming call returned a stream')
-    return answer.whole.choices.map(({ index, message, finish_reason: reason }) => ({
-      text: this.#echo + (message.content ?? message.refusal ?? ''),
-      index: this.#first + index,
-      logprobs: null,
-      finish_reason: textFinishOf(reason) ?? 'stop',
+    const { choices } = answer.body as unknown as TextCompletion
+    return choices.map((choice) => ({
+      ...choice,
+      text: this.#echo + choice.text,
+      index: this.#first + choice.index,
     }))
   }
 
@@ -118,30 +120,21 @@ class TextChat {
     const answer = await this.#ask(signal)
     if (answer.kind === 'whole') throw new TypeError('a streaming call returned no stream')
     const started = new Set<number>()
-    for await (const { choices = [] } of chunksOf(answer.stream, this.tally)) {
-      for (const { index = 0, delta = {}, finish_reason: reason } of choices) {
-        const echo = started.has(index) ? '' : this.#echo
-        const text = echo + (delta.content ?? '') + (delta.refusal ?? '')
-        if (text === '' && !reason) continue
+    for await (const { choices = [] } of answer.events) {
+      for (const choice of choices) {
+        const { index = 0 } = choice
+        const said = (started.has(index) ? '' : this.#echo) + (choice.text ?? '')
         started.add(index)
-        const finish = textFinishOf(reason)
-        yield { choices: [{ text, index: this.#first + index, logprobs: null, finish_reason: finish }] }
+        yield { choices: [{ ...choice, text: said, index: this.#first + index }] }
       }
     }
   }
 
   #ask(signal: AbortSignal) {
-    const request = chatRequestOf(this.#call.request, this.#prompt)
+    const request = { ...this.#call.request, prompt: this.#prompt }
     const call = { ...replace(this.#call, request, signal), sent: () => this.#call.sent?.(this.#share) }
-    return callChat(this.#provider, call, this.#context)
+    return translated<TextChunk>(client, this.#provider, call, this.#context)
   }
-}
-
-/** The chat request for a prompt. Unknown fields are passed on, too. */
-function chatRequestOf(request: CompletionRequest, prompt: string): ChatRequest {
-  const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = request
-  const message: ChatMessage = { role: 'user', content: prompt }
-  return { ...rest, messages: [message] }
 }
 
 function promptsOf({ prompt }: CompletionRequest): readonly string[] {

@@ -1,19 +1,17 @@
 /** Non-streaming text completions: collected from chunks, normalised, and split into chunks. */
-import type { Tally } from '../../money/tally.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
 import { billed, unreadable } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
-import { tell, type ChunkState } from '../chunk-stream.ts'
 import { readVendor } from '../read-vendor.ts'
+import type { ChunkState } from '../chunk-stream.ts'
 import { textFinishOf, type FullTextChunk } from './stream-state.ts'
 
 /** Combines the pieces of a stream into one completion, for clients that do not stream from providers that do. */
 export async function collectText(
   pieces: AsyncIterable<CompletionPiece>,
   state: ChunkState<TextChunk, FullTextChunk>,
-  meter: Tally,
 ): Promise<TextCompletion> {
   const choices = new Map<number, TextChoice>()
   const take = (choice: TextChunkChoice) => {
@@ -26,16 +24,21 @@ export async function collectText(
       () => state.accept(piece).forEach((chunk) => chunk.choices?.forEach(take)),
       () => state.usage,
     )
-    tell(meter, state)
   }
   if (choices.size === 0) throw billed(unreadable('the vendor ended the response before any content'), state.usage)
   for (const chunk of state.complete()) chunk.choices?.forEach(take)
-
+  const { usage, serviceTier } = state
+  const { id, object, created, model } = state.last()
   const whole = [...choices.values()].sort((left, right) => left.index - right.index)
-  meter.textBytes = whole.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
-  const { id, created, model } = state.last()
-  const completion = { id, object: 'text_completion' as const, created, model, choices: whole }
-  return state.usage === undefined ? completion : { ...completion, usage: state.usage }
+  return {
+    id,
+    object,
+    created,
+    model,
+    choices: whole,
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+    ...(usage !== undefined && { usage }),
+  }
 }
 
 function extendedChoice(before: TextChoice | undefined, piece: TextChunkChoice & { index: number }): TextChoice {

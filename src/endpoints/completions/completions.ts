@@ -1,9 +1,11 @@
 import { choicesIn } from '../../admission/output-length.ts'
-import type { Call, Provider } from '../../providers/contract.ts'
+import { cancellationOf } from '../../http/cancellation.ts'
+import { Verbatim, type Call, type CompletionAnswer, type Provider } from '../../providers/contract.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import {
   discardAnswer,
   framesOf,
+  headFor,
   keepAliveFrames,
   openAnswer,
   wholeReply,
@@ -11,6 +13,8 @@ import {
   type AnswerContext,
   type OpenAnswer,
 } from '../chunk-answer.ts'
+import { untilAborted } from '../chunk-stream.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { completeByChat } from './by-chat.ts'
 import { collectText, chunksOfText, textCompletionOf } from './completion.ts'
@@ -24,13 +28,13 @@ const form: AnswerForm<TextChunk, FullTextChunk, TextCompletion> = {
   idPrefix: 'cmpl-',
   state: (head, renamed) => new TextStreamState(head, renamed),
   hasContent: ({ choices }) => (choices ?? []).some(({ text, finish_reason: reason }) => Boolean(text || reason)),
-  collect: collectText,
   normalise: textCompletionOf,
-  chunksOf: chunksOfText,
 }
 
 /** `POST /v1/completions`, OpenAI's legacy endpoint. */
-export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
+export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/completions',
   name: 'completions',
   makes: 'text',
   lengthFields: ['max_tokens'],
@@ -41,9 +45,22 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
   whole: wholeReply,
   frames: framesOf,
   ...keepAliveFrames(form),
-}
+})
 
 async function ask(provider: Provider, call: Call<CompletionRequest>, context: AnswerContext): Promise<OpenCompletion> {
   const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, context))
-  return openAnswer(form, answer, call, context)
+  return openAnswer(form, await inMode(answer, call, context), call, context)
+}
+
+/** Some vendors stream to clients that do not, or the other way around. */
+function inMode(
+  answer: CompletionAnswer,
+  call: Call<CompletionRequest>,
+  context: AnswerContext,
+): CompletionAnswer | Promise<TextCompletion> {
+  if (!(Symbol.asyncIterator in answer))
+    return call.stream ? chunksOfText(answer instanceof Verbatim ? answer.value : answer) : answer
+  if (call.stream) return answer
+  const state = new TextStreamState(headFor(form.idPrefix, context), call.publicModel !== call.model)
+  return collectText(untilAborted(answer, cancellationOf(call)), state)
 }

@@ -4,6 +4,7 @@ import { jsonReply, piecesReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer, type Provider } from '../../providers/contract.ts'
 import { billed } from '../../providers/failure.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
 import { amend, overlaid } from '../order.ts'
 import { readVendor } from '../read-vendor.ts'
@@ -17,7 +18,9 @@ type EmbeddingResult = EmbeddingText | Vectors
 type Embed = NonNullable<Provider['embed']>
 
 /** `POST /v1/embeddings`. */
-export const embeddings: CallEndpoint<EmbeddingRequest, EmbeddingResult> = {
+export const embeddings: CallEndpoint<EmbeddingRequest, EmbeddingResult> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/embeddings',
   name: 'embeddings',
   makes: 'vectors',
   read: readEmbedding,
@@ -34,7 +37,7 @@ export const embeddings: CallEndpoint<EmbeddingRequest, EmbeddingResult> = {
       usage: { prompt_tokens: tokens, total_tokens: usage?.total_tokens ?? tokens },
     })
   },
-}
+})
 
 async function ask(
   provider: Provider,

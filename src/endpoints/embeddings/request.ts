@@ -9,7 +9,8 @@ import { check } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 
-const maxInputs = 2048
+/** Inputs of one request. */
+export const maxInputs = 2048
 
 const schema = z.looseObject({
   model: z.string().min(1),

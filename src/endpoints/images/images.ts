@@ -5,6 +5,7 @@ import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Order, Context } from '../endpoint.ts'
 import { amend } from '../order.ts'
 import { checkEdits, checkImageLimits } from './limits.ts'
@@ -15,19 +16,23 @@ import type { EventPrefix } from './image-event.ts'
 import { readGeneration } from './request.ts'
 import { choicesIn } from '../../admission/output-length.ts'
 import type { SizedRequest } from '../../admission/prompt.ts'
-import type { Units } from '../../money/receipt.ts'
+import type { Units } from '../../wire/units.ts'
 
 /** `POST /v1/images/generations`. */
-export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = {
+export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/images/generations',
   name: 'images.generations',
   makes: 'images',
   read: readGeneration,
   fit: checkImageLimits,
   ...commonParts('image_generation', (provider, call) => provider.generateImages?.(call)),
-}
+})
 
 /** `POST /v1/images/edits`. */
-export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = {
+export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/images/edits',
   name: 'images.edits',
   makes: 'images',
   read: readEdit,
@@ -38,7 +43,7 @@ export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = {
     if (model.deployments.length > 1) await order.form?.keep()
   },
   ...commonParts('image_edit', (provider, call) => provider.editImages?.(call)),
-}
+})
 
 /** The common parts of both endpoints. Each attempt costs money, so it is made once. */
 function commonParts(

@@ -1,33 +1,39 @@
-/** Calling a provider for a message: by its own Messages API, by its chat, or by its responses endpoint. */
+/** Calling a provider for a message: by its own Messages API, or in another format that it speaks. */
 import { Verbatim, type Call, type MessageAnswer, type Provider } from '../../providers/contract.ts'
 import { textBytes } from '../../money/prices/estimate.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import type { Context } from '../endpoint.ts'
-import { bareMaker } from '../envelope.ts'
-import { messageByChat } from './by-chat/by-chat.ts'
-import { messageByResponses } from './by-responses/by-responses.ts'
-import { eventsOfMessage } from './message-events.ts'
+import { bareMaker } from '../../formats/envelope.ts'
+import { messageInOtherMode, translatedMessage } from './translated.ts'
 import { nativeCall } from './native.ts'
 import { openEvents, type OpenMessage } from './open-message.ts'
 import { checkLong } from './request.ts'
 import { sealedMessage, sealedPieces } from './seal-thinking.ts'
-import { thinkingMakerOf } from './thinking-maker.ts'
+import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
 
 /** Calls the provider. Resolves once the first content or the whole message has arrived. */
-export async function callMessage(
+export function callMessage(
   provider: Provider,
   call: Call<MessageRequest>,
   context: Context<MessageRequest>,
 ): Promise<OpenMessage> {
-  if (provider.message !== undefined) {
-    return fromVendor(await provider.message(nativeCall(call, context)), call, context)
-  }
+  if (provider.message !== undefined) return nativeMessage(provider, call, context)
   checkLong(call)
-  if (provider.respond === undefined) return messageByChat(provider, call, context)
-  // A responses endpoint returns the reasoning that the model needs again; chats may not.
-  return messageByResponses(provider, call, context)
+  return translatedMessage(provider, call, context)
+}
+
+async function nativeMessage(
+  provider: Provider,
+  call: Call<MessageRequest>,
+  context: Context<MessageRequest>,
+): Promise<OpenMessage> {
+  const answer = await provider.message?.(nativeCall(call, context))
+  if (answer === undefined) throw new TypeError('the provider returned no answer')
+  return Symbol.asyncIterator in answer === call.stream
+    ? fromVendor(answer, call, context)
+    : messageInOtherMode(answer, provider, call, context)
 }
 
 function fromVendor(
@@ -37,11 +43,10 @@ function fromVendor(
 ): OpenMessage | Promise<OpenMessage> {
   const maker = thinkingMakerOf(call.model)
   if (Symbol.asyncIterator in answer) {
-    return openEvents(maker === bareMaker ? answer : sealedPieces(answer, maker), call, false, context)
+    return openEvents(maker === bareMaker ? answer : sealedPieces(answer, maker), false)
   }
   const plain = answer instanceof Verbatim ? answer.value : answer
   const message = maker === bareMaker ? plain : sealedMessage(plain, maker)
-  if (call.stream) return openEvents(eventsOfMessage(message), call, false, context)
   context.meter.usage = usageOfMessage(message.usage ?? {})
   context.meter.textBytes = textBytes(message.content)
   const { id, stop_reason: reason } = message

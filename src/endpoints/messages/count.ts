@@ -1,30 +1,24 @@
 import { jsonReply } from '../../http/answers.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { forceParse } from '../../providers/yielding.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import { countByVendor } from '../count-by-vendor.ts'
+import { defineEndpoint } from '../define.ts'
 import type { QueryEndpoint, Order } from '../endpoint.ts'
-import { makerOf } from '../envelope.ts'
-import { amend, overlaid, replaceLarge } from '../order.ts'
-import { withMessageFieldNames as withFieldNamesOfChat } from './by-chat/field-names.ts'
-import { chatRequestOf } from './by-chat/request.ts'
-import { fallbacks as chatFallbacks } from './by-chat/by-chat.ts'
-import { fallbacks as responseFallbacks } from './by-responses/by-responses.ts'
-import { withMessageFieldNames as withFieldNamesOfResponse } from './by-responses/field-names.ts'
-import { responseRequestOf } from './by-responses/request.ts'
+import { amend, overlaid } from '../order.ts'
 import { withoutCosts } from './headers.ts'
 import { readableHistory } from './history.ts'
-import { thinkingMakerOf } from './thinking-maker.ts'
-import { read, type Reading } from './reading/reading.ts'
-import { withFallbacks } from './field-fallbacks.ts'
+import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
+import { countTranslatedMessage } from './translated.ts'
 import { checkLong, readCounting } from './request.ts'
 import { mediaIn, type MediaKind } from '../../admission/media.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { ignore } from '../../http/ignore.ts'
 
 /** `POST /v1/messages/count_tokens`: by the vendor if it counts, else an estimate. */
-export const countMessageTokens: QueryEndpoint = {
+export const countMessageTokens: QueryEndpoint = defineEndpoint({
+  method: 'POST',
+  path: '/v1/messages/count_tokens',
   name: 'messages.count_tokens',
   limited: 'counts',
   async answer(query) {
@@ -36,7 +30,7 @@ export const countMessageTokens: QueryEndpoint = {
     )
     return jsonReply({ input_tokens: counted ?? estimatedInput(order) })
   },
-}
+})
 
 async function countBy(provider: Provider, call: Call<MessageRequest>, model: Model): Promise<number | undefined> {
   if (provider.countMessage !== undefined) {
@@ -46,39 +40,9 @@ async function countBy(provider: Provider, call: Call<MessageRequest>, model: Mo
       clientHeaders === undefined ? own : overlaid(own, { clientHeaders: withoutCosts(clientHeaders, model, ignore) }),
     )
   }
-  if (provider.countChat === undefined && provider.countResponse === undefined) return undefined
-  await forceParse(call)
   checkLong(call)
-  const reading = read(typeof call.field('max_tokens') === 'number' ? call : amend(call, { max_tokens: enough }))
-  return provider.countResponse === undefined
-    ? countByChat(provider, call, reading)
-    : countByResponse(provider, call, reading)
+  return countTranslatedMessage(provider, call)
 }
-
-async function countByResponse(provider: Provider, call: Call<MessageRequest>, reading: Reading) {
-  const made = responseRequestOf(call.publicModel, reading, makerOf(provider))
-  try {
-    return await withFallbacks(provider, call.model, made, responseFallbacks, async (request) =>
-      provider.countResponse?.(replaceLarge(call, request)),
-    )
-  } catch (thrown) {
-    throw withFieldNamesOfResponse(thrown, call.request)
-  }
-}
-
-async function countByChat(provider: Provider, call: Call<MessageRequest>, reading: Reading) {
-  const made = chatRequestOf(call.publicModel, reading, provider.chatTraits ?? {}, makerOf(provider))
-  try {
-    return await withFallbacks(provider, call.model, made, chatFallbacks, async (request) =>
-      provider.countChat?.(replaceLarge(call, request)),
-    )
-  } catch (thrown) {
-    throw withFieldNamesOfChat(thrown, call.request)
-  }
-}
-
-/** More than any budget of thinking needs; it does not count. */
-const enough = 1_000_000
 
 /** Typical tokens of a part that is not text, whose bytes say little about them. */
 const typical: Readonly<Record<MediaKind, number>> = { image: 1_600, audio: 1_000, file: 3_000 }

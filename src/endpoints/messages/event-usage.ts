@@ -2,7 +2,7 @@
 import type { Tally } from '../../money/tally.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
-import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'
+import type { MessageUsage } from '../../wire/messages.ts'
 
 /** Tells a meter what the pieces of one message say. */
 export class EventUsage {
@@ -37,18 +37,6 @@ export class EventUsage {
   #add(usage: MessageUsage | undefined): void {
     this.#usage = withTotals(this.#usage, usage)
     this.#meter.usage = usageOfMessage(this.#usage)
-  }
-}
-
-/** The events, each counted. */
-export async function* counted(
-  events: AsyncIterable<MessageEvent>,
-  meter: Tally,
-): AsyncGenerator<MessageEvent, void, void> {
-  const tally = new EventUsage(meter)
-  for await (const event of events) {
-    tally.count(event)
-    yield event
   }
 }
 

@@ -3,7 +3,10 @@
  * model, so a refused field is replaced or left out and the request sent again, once for each model and field.
  */
 import { GatewayError } from '../../errors.ts'
+import type { Conversation, FormatName, Output, Settings } from '../../conversation/conversation.ts'
+import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { Provider } from '../../providers/contract.ts'
+import { ByDeployment } from '../../routing/by-deployment.ts'
 import { providerItself } from '../../providers/work.ts'
 import { isShort, type Fields } from '../../wire/json.ts'
 
@@ -13,10 +16,8 @@ export type FieldFallbacks = Readonly<Record<string, (value: unknown, param: str
 /** What a model refused, and what to send instead. */
 type Lessons = Map<string, { readonly value: unknown }>
 
-const known = new WeakMap<Provider, Map<string, Lessons>>()
+const known = new ByDeployment<Lessons>()
 
-/** Model names can come from clients. */
-const maxModels = 1_000
 /** More than a model can refuse of one request. */
 const maxTries = 8
 
@@ -31,7 +32,7 @@ export function withFallbacks<Request extends Fields, Answer>(
   fallbacks: FieldFallbacks,
   ask: (request: Request) => Promise<Answer>,
 ): Promise<Answer> {
-  const lessons = lessonsOf(providerItself(provider), model)
+  const lessons: Lessons = known.of({ provider: providerItself(provider), model }, () => new Map())
   const fields = withLessons(request, lessons)
   let asking: Promise<Answer>
   try {
@@ -62,7 +63,8 @@ async function askAgain<Request extends Fields, Answer>(
     if (next === undefined) throw thrown
     const lesson = { value: next(value, param) }
     if (lesson.value === value) throw thrown
-    remember(lessons, field, value, lesson, (thrown as GatewayError).code === 'unsupported_parameter')
+    if (field === 'settings') rememberSetting(lessons, param, value as Fields, lesson.value as Fields)
+    else remember(lessons, field, value, lesson, (thrown as GatewayError).code === 'unsupported_parameter')
     fields = withLessons({ ...fields, [field]: lesson.value }, lessons)
     try {
       return await ask(fields)
@@ -116,10 +118,10 @@ function rootOf(param: string): string {
 /** Clients choose the values. */
 const maxLessons = 256
 
-/**
- * A format is not remembered: it may have been refused for its schema. `whatever`: the vendor refuses the field whatever its
- * value, and not only this value, which another client may not send.
- */
+/** A format may have been refused for its schema, and Gemini's settings are one field. */
+const unremembered: ReadonlySet<string> = new Set(['response_format', 'output', 'generationConfig'])
+
+/** `whatever`: the vendor refuses the field whatever its value, and not only this value, which another client may not send. */
 function remember(
   lessons: Lessons,
   field: string,
@@ -127,12 +129,25 @@ function remember(
   lesson: { readonly value: unknown },
   whatever: boolean,
 ) {
-  if (field === 'response_format' || lessons.size >= maxLessons) return
+  if (unremembered.has(field) || lessons.size >= maxLessons) return
   lessons.set(whatever && !suspects.includes(field) ? field : keyOf(field, value), lesson)
+}
+
+/** What to send instead of one setting of a conversation. */
+function rememberSetting(lessons: Lessons, param: string, settings: Fields, others: Fields): void {
+  const name = param.replace('settings.', '')
+  if (lessons.size < maxLessons) lessons.set(keyOf(param, settings[name]), { value: others[name] })
 }
 
 function withLessons<Request extends Fields>(request: Request, lessons: Lessons): Request {
   let fields = request
+  const { settings } = request
+  if (settings !== undefined) {
+    const left = Object.entries(settings as Fields).map(([name, value]) => {
+      return [name, (lessons.get(keyOf(`settings.${name}`, value)) ?? { value }).value] as const
+    })
+    return { ...request, settings: Object.fromEntries(left.filter(([, value]) => value !== undefined)) }
+  }
   for (const name of lessons.size === 0 ? [] : Object.keys(request)) {
     for (let tries = 0; tries < maxTries && fields[name] !== undefined; tries++) {
       const lesson = lessons.get(name) ?? lessons.get(keyOf(name, fields[name]))
@@ -146,17 +161,6 @@ function withLessons<Request extends Fields>(request: Request, lessons: Lessons)
 /** Only values that a lesson may be about are short. */
 function keyOf(field: string, value: unknown): string {
   return isShort(value, 64) ? `${field} ${JSON.stringify(value)}` : `${field} long`
-}
-
-function lessonsOf(provider: Provider, model: string): Lessons {
-  let models = known.get(provider)
-  if (models === undefined) known.set(provider, (models = new Map()))
-  let lessons = models.get(model)
-  if (lessons === undefined) {
-    if (models.size >= maxModels) models.clear()
-    models.set(model, (lessons = new Map()))
-  }
-  return lessons
 }
 
 /** The next effort to try; undefined: the vendor's default. */
@@ -188,4 +192,92 @@ const limits = [65_536, 32_768, 16_384, 8_192, 4_096]
 /** The next lower limit of output tokens. */
 export function limitFallback(limit: unknown): unknown {
   return limits.find((each) => each < Number(limit)) ?? limit
+}
+
+const leftOut: ReadonlySet<string> = new Set(['reasoning', 'temperature', 'topP', 'topK', 'user'])
+
+/** The settings of a conversation without the refused one, or with less of it; the same settings if it cannot be left out. */
+function settingsFallback(settings: unknown, param: string): unknown {
+  const refused = param.replace('settings.', '')
+  if (!leftOut.has(refused)) return settings
+  const { reasoning } = settings as Settings
+  const effort =
+    refused === 'reasoning' ? effortFallback(reasoning?.mode === 'off' ? 'none' : reasoning?.effort) : undefined
+  const entries = Object.entries(settings as Fields).filter(([name]) => name !== refused)
+  return Object.fromEntries(effort === undefined ? entries : [...entries, ['reasoning', { effort }]])
+}
+
+const leftOutOfContent: ReadonlySet<string> = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'thinkingConfig',
+  'responseJsonSchema',
+])
+
+/** Gemini's settings without the refused one, or with a lower limit; the same settings if it cannot be left out. */
+function contentFallback(config: unknown, param: string): unknown {
+  const [, refused = ''] = param.split('.')
+  const { [refused]: value, ...others } = config as Fields
+  if (value === undefined) return config
+  if (leftOutOfContent.has(refused)) return others
+  const limit = refused === 'maxOutputTokens' ? limitFallback(value) : value
+  return limit === value ? config : { ...others, [refused]: limit }
+}
+
+/** By the vendor's wire format: the fields that agents send to every model, and that change little of an answer. */
+export const fallbacksOf: Readonly<Partial<Record<FormatName | 'generate', FieldFallbacks>>> = {
+  chat: {
+    reasoning_effort: effortFallback,
+    max_tokens: limitFallback,
+    temperature: () => undefined,
+    top_p: () => undefined,
+    top_k: () => undefined,
+    parallel_tool_calls: () => undefined,
+    user: () => undefined,
+    // The gateway enforces them.
+    stop: () => undefined,
+    response_format: (format) => ((format as Fields)['type'] === 'json_schema' ? { type: 'json_object' } : undefined),
+  },
+  gemini: { generationConfig: contentFallback },
+  generate: {
+    settings: settingsFallback,
+    output: (output) => ((output as Output).kind === 'schema' ? { kind: 'json' } : undefined),
+  },
+  responses: {
+    reasoning: reasoningFallback,
+    max_output_tokens: limitFallback,
+    temperature: () => undefined,
+    top_p: () => undefined,
+    parallel_tool_calls: () => undefined,
+    user: () => undefined,
+  },
+}
+
+/** The request with the schema in words, if `asked`, for a model that turned out to have no schemas, had one. */
+export function inWords(request: Fields, asked: Fields): Fields {
+  if ('turns' in asked) return turnsInWords(request, asked as unknown as Conversation)
+  const { response_format: format } = asked as Partial<ChatRequest>
+  if (request['response_format'] === format || format?.type !== 'json_schema') return request
+  const schema = (format['json_schema'] as Fields | undefined)?.['schema']
+  const text = wordsFor(schema)
+  const messages = request['messages'] as readonly ChatMessage[]
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return { ...request, messages: [...messages, { role: 'user', content: text }] }
+  const { content } = last
+  const words = typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text', text }]
+  return { ...request, messages: [...messages.slice(0, -1), { ...last, content: words }] }
+}
+
+function turnsInWords(request: Fields, { output }: Conversation): Fields {
+  if (request['output'] === output || output?.kind !== 'schema') return request
+  const block = { kind: 'text', text: wordsFor(output.schema) } as const
+  const turns = request['turns'] as Conversation['turns']
+  const last = turns.at(-1)
+  if (last?.role !== 'user') return { ...request, turns: [...turns, { role: 'user', blocks: [block] }] }
+  return { ...request, turns: [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, block] }] }
+}
+
+function wordsFor(schema: unknown): string {
+  return `Answer with one JSON object and nothing else. It must fit this JSON schema:\n${JSON.stringify(schema)}`
 }

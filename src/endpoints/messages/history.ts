@@ -2,7 +2,8 @@
 import type { Call } from '../../providers/contract.ts'
 import { withoutThinking } from '../../providers/messages/thinking.ts'
 import type { MessageBlock, MessageParam, MessageRequest, ThinkingChoice } from '../../wire/messages.ts'
-import { bareMaker, isSealed, unseal } from '../envelope.ts'
+import { bareMaker, isSealed, unseal } from '../../formats/envelope.ts'
+import { isBillingNote } from '../../formats/messages/request-reader.ts'
 
 /** The begin of an envelope as JSON. */
 const envelope = Buffer.from('"mh1.')
@@ -24,6 +25,14 @@ export function readableHistory(call: Call<MessageRequest>, maker: string): Part
   const changes = { messages: kept }
   const { type } = Object(call.field('thinking')) as Partial<ThinkingChoice>
   return type === 'enabled' && isAmongCalls(given, read) ? { ...changes, ...withoutThinking(call) } : changes
+}
+
+/** The changes that take what is for Anthropic alone out of the instructions, because it changes with every prompt. */
+export function readableSystem({ field }: Pick<Call<MessageRequest>, 'field'>, maker: string): Partial<MessageRequest> {
+  const system = maker === bareMaker ? undefined : field('system')
+  if (!Array.isArray(system)) return {}
+  const blocks = (system as readonly MessageBlock[]).filter(({ text }) => !isBillingNote(text))
+  return blocks.length === system.length ? {} : { system: blocks }
 }
 
 function readableMessage(message: MessageParam, maker: string): MessageParam {

@@ -1,6 +1,8 @@
 import { messageErrorFrame } from '../../http/message-error.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
+import { beginningOf } from '../beginning.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { callMessage } from './call-message.ts'
 import { messageFrames } from './message-frames.ts'
@@ -8,16 +10,18 @@ import type { OpenMessage } from './open-message.ts'
 import { readMessage } from './request.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
-import { writtenMessage } from './message-json.ts'
 
 const ping = eventFrame('ping', { type: 'ping' })
 
 /** `POST /v1/messages`. */
-export const messages: CallEndpoint<MessageRequest, OpenMessage> = {
+export const messages: CallEndpoint<MessageRequest, OpenMessage> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/messages',
   name: 'messages',
   makes: 'text',
   lengthFields: ['max_tokens'],
   read: readMessage,
+  beginning: ({ field }) => beginningOf(field('system'), field('messages')),
   ask: callMessage,
   discard(answer) {
     if (answer.kind === 'stream') answer.pieces.stop()
@@ -27,12 +31,11 @@ export const messages: CallEndpoint<MessageRequest, OpenMessage> = {
   readsLater: [],
   idle: () => ping,
   failed: (error, { id }) => messageErrorFrame(error, id),
-}
+})
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change. */
 function wholeMessage(answer: OpenMessage): Reply {
   if (answer.kind === 'stream') throw new TypeError('a streamed message has no non-streaming reply')
-  const { message, bytes, isMade = false } = answer
-  if (isMade) return bytesReply(writtenMessage(message))
+  const { message, bytes } = answer
   return bytes === undefined ? jsonReply(message) : bytesReply(bytes)
 }

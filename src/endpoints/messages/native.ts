@@ -4,8 +4,8 @@ import type { MessageRequest, ThinkingChoice } from '../../wire/messages.ts'
 import type { Context } from '../endpoint.ts'
 import { amend, overlaid } from '../order.ts'
 import { withoutCosts } from './headers.ts'
-import { readableHistory } from './history.ts'
-import { thinkingMakerOf } from './thinking-maker.ts'
+import { readableHistory, readableSystem } from './history.ts'
+import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
 
 /**
  * The same call, unless a part of it would change what the host pays, exceeds the model, or is state of another vendor. What
@@ -15,7 +15,8 @@ export function nativeCall(
   call: Call<MessageRequest>,
   { meter, model }: Pick<Context<unknown>, 'meter' | 'model'>,
 ): Call<MessageRequest> {
-  const changes = { ...withinLimits(call), ...readableHistory(call, thinkingMakerOf(call.model)) }
+  const maker = thinkingMakerOf(call.model)
+  const changes = { ...withinLimits(call), ...readableHistory(call, maker), ...readableSystem(call, maker) }
   const changed = Object.keys(changes).length === 0 ? call : amend(call, changes)
   const { clientHeaders: given } = call
   if (given === undefined) return changed

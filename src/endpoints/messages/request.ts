@@ -51,8 +51,11 @@ const claudeCode = 'claude-cli/'
 const unread = ['messages', 'tools']
 
 /** Reads and validates a request for a message. Throws 400, 413, 415. */
-export async function readMessage(exchange: Exchange, sizes: Sizes): Promise<Order<MessageRequest>> {
-  return orderFrom(exchange, await readJson(exchange, sizes), schema)
+export function readMessage(exchange: Exchange, sizes: Sizes): Order<MessageRequest> | Promise<Order<MessageRequest>> {
+  const body = readJson(exchange, sizes)
+  return body instanceof Promise
+    ? body.then((read) => orderFrom(exchange, read, schema))
+    : orderFrom(exchange, body, schema)
 }
 
 /** The same for a request to count its tokens, which needs no `max_tokens`. */
@@ -63,8 +66,7 @@ export async function readCounting(exchange: Exchange, sizes: Sizes): Promise<Or
 function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Order<MessageRequest> {
   check(rules, body, unread)
   const readsLastBlock = header(exchange, 'user-agent')?.startsWith(claudeCode) === true
-  const textOf = (name: string, value: unknown, entries: number) => body.textOf(name, value, entries)
-  return Object.assign(jsonOrder<MessageRequest>(body), { clientHeaders: headersOf(exchange), readsLastBlock, textOf })
+  return Object.assign(jsonOrder<MessageRequest>(body), { clientHeaders: headersOf(exchange), readsLastBlock })
 }
 
 /** Validates what `readMessage` leaves to the vendor, for a request that is translated. Throws 400. */

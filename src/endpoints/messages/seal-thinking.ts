@@ -2,7 +2,7 @@
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { Message, MessageBlock, MessageEvent } from '../../wire/messages.ts'
-import { seal } from '../envelope.ts'
+import { seal } from '../../formats/envelope.ts'
 
 /** A whole message with its thinking sealed. */
 export function sealedMessage(message: Message, maker: string): Message {

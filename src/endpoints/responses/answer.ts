@@ -11,15 +11,16 @@ import { yieldIfLarge } from '../../providers/yielding.ts'
 import { billed, retrySame, unreadable } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
-import { makerOf } from '../envelope.ts'
+import { makerOf } from '../../formats/envelope.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
-import { respondByChat } from './by-chat/by-chat.ts'
 import { eventsOfResponse } from './response-events.ts'
-import { completed } from './items.ts'
+import { completed, isTrigger } from './items.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
 import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
+import { translatedResponse } from './translated.ts'
+import { compactingResponse } from './triggered.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /** A response that has arrived, or whose first content has. */
@@ -28,7 +29,7 @@ export type OpenResponse =
   | { readonly kind: 'events'; readonly seen: readonly ResponsePiece[]; readonly rest: AsyncIterator<ResponsePiece> }
 
 /**
- * Calls the provider, by its chat if it has no responses endpoint. Resolves once the first content or the whole
+ * Calls the provider, in another format if it has no responses endpoint. Resolves once the first content or the whole
  * response has arrived; a whole response is stored before.
  */
 export async function openResponse(
@@ -39,10 +40,7 @@ export async function openResponse(
   const maker = makerOf(provider)
   const progress = progressOf(context, call.model !== call.publicModel, provider.respond && maker)
   context.order.progress = progress
-  const answer =
-    provider.respond === undefined
-      ? await respondByChat(provider, call, context)
-      : await provider.respond(stateless(call, context.order, maker))
+  const answer = await answered(provider, call, context, maker)
   if (Symbol.asyncIterator in answer) {
     if (call.stream) return begin(answer)
     return { kind: 'whole', response: await ended(await lastOf(answer, progress, context.meter), context) }
@@ -52,10 +50,17 @@ export async function openResponse(
   countTier(raw, context.meter)
   if (call.stream) return begin(eventsOfResponse(raw))
   const whole = readVendor(() => progress.whole(raw))
-  if (!raw.usage) context.meter.textBytes = textBytes(raw.output)
+  if (provider.respond !== undefined && !raw.usage) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)
   const untouched = answer instanceof Verbatim && response === raw
   return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
+}
+
+async function answered(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext, maker: string) {
+  if (provider.respond !== undefined) return provider.respond(stateless(call, context.order, maker))
+  const last = context.order.conversation.items.at(-1)
+  if (last !== undefined && isTrigger(last)) return compactingResponse(provider, call, context)
+  return translatedResponse(provider, call, context)
 }
 
 /** Creates the progress for a request. `maker`: the vendor of the items; undefined if the gateway makes them. */
@@ -157,11 +162,12 @@ function requireEnd({ status, usage, output }: ResponseObject): void {
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
 async function ended(response: ResponseObject, { id, order, meter, observer }: ResponseContext) {
-  const counted = chatUsage(response.usage, response.output)
+  // What a translated answer reports was counted while it was read, and otherwise is an estimate.
+  const counted = order.progress?.isTranslated === true ? meter.usage : chatUsage(response.usage, response.output)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
   meter.watch?.answered({ id: response.id })
-  const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response
+  const whole = completedAt(counted === undefined ? { ...response, usage: responseUsage(usage) } : response, order)
   const { archive, conversation } = order
   if (archive === undefined) return whole
   const stored = { input: withIds(id, order), response: whole }
@@ -175,9 +181,16 @@ async function ended(response: ResponseObject, { id, order, meter, observer }: R
   }
 }
 
+/** A vendor with this format says itself when the response was complete. */
+function completedAt(response: ResponseObject, { progress, now }: ResponseOrder): ResponseObject {
+  if (progress?.isTranslated !== true || response.status !== 'completed') return response
+  return { ...response, completed_at: Math.floor(now() / 1000) }
+}
+
 /** All items that the model received, as `input_items` lists them. */
 export function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
-  const { items, earlier } = conversation
+  const { earlier } = conversation
+  const items = conversation.items.filter((item) => !isTrigger(item))
   let count = 0
   const newId = (kind: string) => `${prefixes.get(kind) ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
   return [...items.slice(0, earlier), ...completed(items.slice(earlier), newId)]

@@ -84,7 +84,10 @@ export class ResponseArchive {
 
 /** The items that a request which continues the response has before its own. A compaction replaces those before it. */
 function itemsOf({ input, response }: StoredResponse): readonly (InputItem | OutputItem)[] {
-  return response.object === 'response.compaction' ? response.output : [...input, ...response.output]
+  const { object, output } = response
+  if (object === 'response.compaction') return output
+  const at = output.findLastIndex(({ type }) => type === 'compaction')
+  return at < 0 ? [...input, ...output] : output.slice(at)
 }
 
 /**

@@ -5,10 +5,11 @@ import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { billed, unreadable, useless } from '../../providers/failure.ts'
-import type { CompactionObject, OutputItem, ResponsePart, ResponseRequest } from '../../wire/responses.ts'
+import type { CompactionObject, OutputItem, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { makerOf } from '../envelope.ts'
+import { makerOf } from '../../formats/envelope.ts'
 import { amend, amendOrder, overlaid } from '../order.ts'
 import { openResponse, withIds } from './answer.ts'
 import type { ResponseContext } from './empty-response.ts'
@@ -16,14 +17,16 @@ import { kindOf } from './items.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 import { sealedItems } from './seal-items.ts'
 import { stateless } from './stateless.ts'
-import { summaryItem, summaryRequest } from './compaction-summary.ts'
+import { summaryChanges, summaryIn, summaryItem, summaryRequest } from './compaction-summary.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /**
  * `POST /v1/responses/compact`. Vendors with an endpoint for it make items that only they can read; for all others, the
  * model writes a summary.
  */
-export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, ResponseOrder> = {
+export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, ResponseOrder> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/responses/compact',
   name: 'responses.compact',
   makes: 'text',
   lengthFields: ['max_output_tokens'],
@@ -47,7 +50,7 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
   frames() {
     throw new TypeError('a compaction has no frames')
   },
-}
+})
 
 /** A compaction without its id. */
 type Draft = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
@@ -72,38 +75,23 @@ async function compactByVendor(
   return { ...made, output: sealedItems(made.output as readonly OutputItem[], maker) }
 }
 
-/** A summary by the model. Instructions are kept as they are, because they are rules and not history. */
+/** A summary by the model. What the user and the instructions say is kept as it is. */
 async function summarise(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext): Promise<Draft> {
   const { order } = context
   const items = [...order.conversation.items, summaryRequest]
-  const changes = { input: items, ...removedFields, store: false, stream: false }
+  const changes = { ...summaryChanges, input: items }
   const conversation = { items, earlier: order.conversation.earlier, asSent: false }
   const own = overlaid(amendOrder(order, changes), { conversation, archive: undefined, progress: undefined })
   const answer = await openResponse(provider, amend(call, changes), { ...context, order: own })
   if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
-  const { output } = answer.response
-  const summary = textIn(output).trim()
+  const summary = summaryIn(answer.response.output)
   if (summary === '') throw useless('the model wrote no summary')
-  const instructions = withIds(context.id, order).filter(isInstruction) as readonly OutputItem[]
-  return { output: [...instructions, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
+  const said = withIds(context.id, order).filter(isSaid) as readonly OutputItem[]
+  return { output: [...said, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
 }
 
-const removedFields = {
-  previous_response_id: undefined,
-  tools: undefined,
-  tool_choice: undefined,
-  parallel_tool_calls: undefined,
-  text: undefined,
-  include: undefined,
-}
-
-function isInstruction(item: { readonly type?: string; readonly role?: string }): boolean {
-  return kindOf(item) === 'message' && (item.role === 'developer' || item.role === 'system')
-}
-
-function textIn(output: readonly OutputItem[]): string {
-  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content as ResponsePart[])
-  return parts.map(({ text = '' }) => text).join('')
+function isSaid(item: { readonly type?: string; readonly role?: string }): boolean {
+  return kindOf(item) === 'message' && item.role !== 'assistant'
 }
 
 /** The usage: the vendor's, else what the meter counted, else an estimate. */

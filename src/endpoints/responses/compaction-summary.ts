@@ -1,7 +1,7 @@
 /** Summaries that replace a conversation, for vendors without an endpoint for compaction. */
 import { GatewayError } from '../../errors.ts'
-import type { InputItem, OutputItem } from '../../wire/responses.ts'
-import { anyMaker, seal, unseal } from '../envelope.ts'
+import type { InputItem, OutputItem, ResponsePart } from '../../wire/responses.ts'
+import { anyMaker, seal, unseal } from '../../formats/envelope.ts'
 
 /** A compaction item with a summary, which every model can read. */
 export function summaryItem(id: string, summary: string): OutputItem {
@@ -19,6 +19,27 @@ export function summaryText({ encrypted_content: encrypted }: InputItem): string
 export function compactedByOther(param: string): GatewayError {
   const message = 'This model cannot read a conversation that another vendor compacted. Use a model of that vendor.'
   return new GatewayError('unsupported_value', { param, message })
+}
+
+/** What a request for a summary has instead of the fields of the client's. */
+export const summaryChanges = {
+  previous_response_id: undefined,
+  tools: undefined,
+  tool_choice: undefined,
+  parallel_tool_calls: undefined,
+  text: undefined,
+  include: undefined,
+  store: false,
+  stream: false,
+} as const
+
+/** The summary that a model has written; empty if it wrote none. */
+export function summaryIn(output: readonly OutputItem[]): string {
+  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content as ResponsePart[])
+  return parts
+    .map(({ text = '' }) => text)
+    .join('')
+    .trim()
 }
 
 /** The user's message that requests the summary, as the last turn of the conversation. */

@@ -1,20 +1,19 @@
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { forceParse } from '../../providers/yielding.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
-import { checkMadeChat } from '../chat/request.ts'
 import { countByVendor } from '../count-by-vendor.ts'
+import { defineEndpoint } from '../define.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
-import { makerOf } from '../envelope.ts'
-import { replaceLarge } from '../order.ts'
-import { withRequestFieldNames } from './by-chat/field-names.ts'
-import { chatRequestOf } from './by-chat/request.ts'
-import { ChatTools } from './by-chat/tools.ts'
+import { countTranslated } from '../translated/count.ts'
+import { makerOf } from '../../formats/envelope.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 import { stateless } from './stateless.ts'
+import { client, withConversation, withPlace } from './translated.ts'
 
 /** `POST /v1/responses/input_tokens`: by the vendor if it counts, else an estimate of about four bytes per token. */
-export const countInputTokens: QueryEndpoint = {
+export const countInputTokens: QueryEndpoint = defineEndpoint({
+  method: 'POST',
+  path: '/v1/responses/input_tokens',
   name: 'responses.input_tokens',
   limited: 'counts',
   async answer(query) {
@@ -24,7 +23,7 @@ export const countInputTokens: QueryEndpoint = {
     const counted = await countByVendor('responses', order, model, query, countBy)
     return jsonReply({ object: 'response.input_tokens', input_tokens: counted ?? order.promptTokens })
   },
-}
+})
 
 /** The count of the request that the provider would get for a response. */
 async function countBy(
@@ -32,16 +31,10 @@ async function countBy(
   call: Call<ResponseRequest>,
   order: ResponseOrder,
 ): Promise<number | undefined> {
-  const maker = makerOf(provider)
-  if (provider.countResponse !== undefined) return provider.countResponse(stateless(call, order, maker))
-  if (provider.countChat === undefined) return undefined
-  await forceParse(call)
+  if (provider.countResponse !== undefined) return provider.countResponse(stateless(call, order, makerOf(provider)))
   try {
-    const tools = new ChatTools(call.request.tools ?? [])
-    const made = chatRequestOf(call, order, tools, maker, provider.chatTraits)
-    checkMadeChat(made)
-    return await provider.countChat(replaceLarge(call, made))
+    return await countTranslated(client, provider, withConversation(call, order))
   } catch (thrown) {
-    throw withRequestFieldNames(thrown, call.request)
+    throw withPlace(thrown, order.conversation.earlier)
   }
 }

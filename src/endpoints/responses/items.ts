@@ -25,6 +25,11 @@ export function kindOf({ type, role }: InputItem): string {
   return type ?? (role === undefined ? 'item_reference' : 'message')
 }
 
+/** Whether an item asks the model to compact what stands before it. It is no part of the conversation. */
+export function isTrigger({ type }: InputItem): boolean {
+  return type === 'compaction_trigger'
+}
+
 /** The input as items. Throws 400 for the first invalid one. */
 export function itemsIn(input: unknown): readonly InputItem[] {
   if (input === undefined || input === null) return []

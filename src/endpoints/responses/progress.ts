@@ -47,6 +47,11 @@ export class ResponseProgress {
     return this.#created
   }
 
+  /** Whether the gateway makes the events. */
+  get isTranslated(): boolean {
+    return this.#options.maker === undefined
+  }
+
   /** The response as last sent to the client. */
   get response(): ResponseObject {
     return this.#head ?? this.#options.empty

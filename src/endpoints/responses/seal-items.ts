@@ -1,6 +1,6 @@
 /** Envelopes for the encrypted items of vendors that have a responses endpoint. */
 import type { InputItem, OutputItem } from '../../wire/responses.ts'
-import { isSealed, seal, unseal } from '../envelope.ts'
+import { isSealed, seal, unseal } from '../../formats/envelope.ts'
 import { kindOf } from './items.ts'
 import { compactedByOther, summaryText } from './compaction-summary.ts'
 

@@ -2,38 +2,47 @@
 import { invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
+import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { ResponseArchive, type StoredResponse } from './archive.ts'
 
 /** `GET /v1/responses/{id}`. */
-export const retrieveResponse: QueryEndpoint = {
+export const retrieveResponse: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/v1/responses/*',
   name: 'responses.retrieve',
   async answer(query) {
     return jsonReply((await storedResponse(query)).response)
   },
-}
+})
 
 /** `DELETE /v1/responses/{id}`. */
-export const deleteResponse: QueryEndpoint = {
+export const deleteResponse: QueryEndpoint = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/responses/*',
   name: 'responses.delete',
   async answer(query) {
     const id = idOf(query)
     await archiveOf(query).delete(id)
     return jsonReply({ id, object: 'response', deleted: true })
   },
-}
+})
 
 /** `POST /v1/responses/{id}/cancel`. Always an error, because only background responses can be cancelled. */
-export const cancelResponse: QueryEndpoint = {
+export const cancelResponse: QueryEndpoint = defineEndpoint({
+  method: 'POST',
+  path: '/v1/responses/*/cancel',
   name: 'responses.cancel',
   async answer(query) {
     await storedResponse(query)
     throw invalid('Cannot cancel a synchronous response. To stop one, close its connection before it is complete.')
   },
-}
+})
 
 /** `GET /v1/responses/{id}/input_items`. */
-export const listInputItems: QueryEndpoint = {
+export const listInputItems: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/v1/responses/*/input_items',
   name: 'responses.input_items',
   async answer(query) {
     const { input } = await storedResponse(query)
@@ -50,7 +59,7 @@ export const listInputItems: QueryEndpoint = {
     const ends = { first_id: data[0]?.id ?? '', last_id: data.at(-1)?.id ?? '' }
     return jsonReply({ object: 'list', data, ...ends, has_more: from + limit < items.length })
   },
-}
+})
 
 function archiveOf({ services, caller }: Query): ResponseArchive {
   return new ResponseArchive(services.responses, caller.account)

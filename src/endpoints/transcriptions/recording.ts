@@ -119,7 +119,7 @@ function mp3(bytes: Buffer, at: number): Known | undefined {
   return { most: 40_000, seconds: (size) => (frames ? frames / perSecond : (size - at) / (bitRate * 125)) }
 }
 
-/** Reads the file of one attempt. */
+/** Reads the file of one attempt, as it passes. */
 export class Recording {
   #size = 0
   /** The last bytes. */
@@ -163,14 +163,23 @@ export class Recording {
     this.#known = undefined
     this.#whole = false
     for await (const piece of bytes) {
-      this.#size += piece.length
-      if (this.#needsMore) {
-        this.#end = Buffer.concat([this.#end, piece])
-        this.#read()
-        this.#end = Buffer.from(this.#end.subarray(-(this.#known === undefined ? headerBytes : pageBytes)))
-      }
+      this.take(piece)
       yield piece
     }
+    this.end()
+  }
+
+  /** Reads the next bytes of the file. */
+  take(piece: Uint8Array): void {
+    this.#size += piece.length
+    if (!this.#needsMore) return
+    this.#end = Buffer.concat([this.#end, piece])
+    this.#read()
+    this.#end = Buffer.from(this.#end.subarray(-(this.#known === undefined ? headerBytes : pageBytes)))
+  }
+
+  /** No more bytes follow: what is left may be shorter than a header. */
+  end(): void {
     this.#whole = true
   }
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import { release } from '../../http/flow-of.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
+import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { overlaid } from '../order.ts'
 import { openTranscript, transcriptFrames, transcriptReply, type OpenTranscript } from './answer.ts'
@@ -9,7 +10,9 @@ import { Recording } from './recording.ts'
 import { readTranscription } from './request.ts'
 
 /** `POST /v1/audio/transcriptions`. */
-export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> = {
+export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/audio/transcriptions',
   name: 'audio.transcriptions',
   makes: 'transcripts',
   read: readTranscription,
@@ -29,4 +32,4 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
   whole: transcriptReply,
   frames: transcriptFrames,
   idle: () => dataFrame({ type: 'transcript.text.delta', delta: '' }),
-}
+})

@@ -1,6 +1,6 @@
 import type { Admission } from '../../admission/admission.ts'
 import { chargeOf, linesOf, type Charged } from '../../admission/charge.ts'
-import { requireChargedCall } from '../../admission/highest-cost.ts'
+import { requireChargedCall } from '../../admission/required-rates.ts'
 import type { Hold, Ledger } from '../../money/ledger/contract.ts'
 import type { Price } from '../../money/prices/price.ts'
 import type { Receipt } from '../../money/receipt.ts'

@@ -4,6 +4,7 @@ import { byteStream } from '../../http/byte-stream.ts'
 import { header } from '../../http/exchange.ts'
 import { queryOf } from '../../http/target.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
+import { defineEndpoint } from '../define.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
 import { idIn, notReady } from './videos.ts'
 
@@ -13,7 +14,9 @@ const forwardedHeaders = new Set(['content-type', 'content-length', 'content-ran
  * `GET /v1/videos/{id}/content`: redirects to the vendor's URL, or streams the video if only the gateway may download
  * it.
  */
-export const videoContent: QueryEndpoint = {
+export const videoContent: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/v1/videos/*/content',
   name: 'videos.content',
   async answer(query) {
     const { caller, exchange } = query
@@ -38,4 +41,4 @@ export const videoContent: QueryEndpoint = {
     const headers = Object.entries(content.headers).filter(([name]) => forwardedHeaders.has(name))
     return { status: content.status, headers: Object.fromEntries(headers), body: byteStream(content.body, stallMs) }
   },
-}
+})

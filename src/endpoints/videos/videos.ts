@@ -8,6 +8,7 @@ import { decodeSegment, queryOf } from '../../http/target.ts'
 import { openaiVideo } from '../../tasks/openai-video.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
+import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { readVideo, videoRequest } from './request.ts'
 import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
@@ -16,7 +17,9 @@ import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
 const waitMs = 240_000
 
 /** `POST /v1/videos/generations`. */
-export const submitVideo: QueryEndpoint = {
+export const submitVideo: QueryEndpoint = defineEndpoint({
+  method: 'POST',
+  path: ['/v1/videos/generations', '/v1/video/generations'],
   name: 'videos.generations.create',
   limited: true,
   async answer(query) {
@@ -24,29 +27,35 @@ export const submitVideo: QueryEndpoint = {
     const done = async ? task : await query.services.videos.wait(task, waitMs, query.exchange.signal)
     return taskReply(done, specificationShape(done, contentUrl(query, done.id)))
   },
-}
+})
 
 /** `GET /v1/videos/generations/{id}`. */
-export const retrieveVideoTask: QueryEndpoint = {
+export const retrieveVideoTask: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: ['/v1/videos/generations/*', '/v1/video/generations/*'],
   name: 'videos.generations.retrieve',
   async answer(query) {
     const task = await query.services.videos.find(query.caller.account, idIn(query), query)
     return taskReply(task, specificationShape(task, contentUrl(query, task.id)))
   },
-}
+})
 
 /** `POST /v1/videos`. */
-export const createVideo: QueryEndpoint = {
+export const createVideo: QueryEndpoint = defineEndpoint({
+  method: 'POST',
+  path: '/v1/videos',
   name: 'videos.create',
   limited: true,
   async answer(query) {
     const { task } = await create(query, 'openai')
     return taskReply(task, openaiVideo(task))
   },
-}
+})
 
 /** `GET /v1/videos/{id}`. */
-export const retrieveVideo: QueryEndpoint = {
+export const retrieveVideo: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/v1/videos/*',
   name: 'videos.retrieve',
   async answer(query) {
     const task = await query.services.videos.find(query.caller.account, idIn(query), query)
@@ -54,10 +63,12 @@ export const retrieveVideo: QueryEndpoint = {
     const isXai = task.data.path === 'generations'
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiVideo(task))
   },
-}
+})
 
 /** `GET /v1/videos`. */
-export const listVideos: QueryEndpoint = {
+export const listVideos: QueryEndpoint = defineEndpoint({
+  method: 'GET',
+  path: '/v1/videos',
   name: 'videos.list',
   async answer({ services: { videos }, caller, exchange }) {
     const search = queryOf(exchange.target)
@@ -70,16 +81,18 @@ export const listVideos: QueryEndpoint = {
     const [first, last] = [tasks[0]?.id ?? null, tasks[data.length - 1]?.id ?? null]
     return jsonReply({ object: 'list', data, first_id: first, last_id: last, has_more: tasks.length > limit })
   },
-}
+})
 
 /** `DELETE /v1/videos/{id}`. */
-export const deleteVideo: QueryEndpoint = {
+export const deleteVideo: QueryEndpoint = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/videos/*',
   name: 'videos.delete',
   async answer(query) {
     const { id } = await query.services.videos.remove(query.caller.account, idIn(query), query)
     return jsonReply({ id, object: 'video.deleted', deleted: true })
   },
-}
+})
 
 async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
   const { id, exchange, caller, catalogue, sizes, services, concerns, watch } = query
@@ -87,7 +100,7 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
   const { fields } = order
   const field = (name: string) => fields[name]
   if (watch !== undefined) watch.request = { model: order.model, stream: false, field }
-  const model = await catalogue.find(order.model, caller)
+  const model = await catalogue.findForTask(order.model, caller)
   const request = videoRequest(order, model)
   await query.admit(model)
   const { digest, idempotencyKey, async } = order

@@ -1,8 +1,10 @@
 /** The parts of a gateway, made from its options. */
 import { Admin } from '../../admin/admin.ts'
+import { AuditLog } from '../../admin/audit/audit-log.ts'
 import type { Admission } from '../../admission/admission.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
+import { Routes } from '../../endpoints/routes.ts'
 import { Serving } from '../../endpoints/serving.ts'
 import { Heartbeat } from '../../http/heartbeat.ts'
 import { OpenCalls } from '../../http/open-calls.ts'
@@ -10,11 +12,13 @@ import { defaultSizes, type Sizes } from '../../http/sizes.ts'
 import type { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { Catalogue } from '../../models/catalogue.ts'
 import type { Model, ModelRegistry } from '../../models/contract.ts'
+import { OwnKeys } from '../../models/own-keys.ts'
 import { providersOf, staticRegistry } from '../../models/registry.ts'
 import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
 import { Observer } from '../../observe/observe.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../../routing/breaker.ts'
+import { VendorQueues } from '../../routing/queue/queues.ts'
 import { attemptOrder } from '../../routing/attempt-order.ts'
 import { Guard } from '../../records/guard.ts'
 import { attributing } from '../../observe/usage/attribution.ts'
@@ -26,12 +30,15 @@ import { KnownDeployments } from './known-deployments.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { guardedResponses, storesOf } from './stores.ts'
+import { vendorQuestions } from './vendor-questions.ts'
 import { videoTasks } from './video-tasks.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 
 export interface Assembly {
   readonly admin: Admin
   readonly admission: Admission
+  /** Whether requests of one conversation go to the same deployment. */
+  readonly affinity: boolean
   /** Undefined if nothing records alerts. */
   readonly alerts: AlertDelivery | undefined
   readonly authenticator: Authenticator
@@ -44,11 +51,14 @@ export interface Assembly {
   readonly idempotency: Idempotency | undefined
   readonly observer: Observer
   readonly services: EndpointServices
+  readonly routes: Routes
   /** Undefined if refused requests are not recorded. */
   readonly refused: RefusedLog | undefined
   readonly serving: Serving
   readonly sizes: Sizes
   readonly questions: readonly StoreQuestion[]
+  /** To the vendors of the models in the options. */
+  readonly vendorQuestions: readonly Pick<StoreQuestion, 'name' | 'ask'>[]
   /** Closed with the gateway. */
   readonly owned: readonly Closing[]
   /** Milliseconds since the epoch. */
@@ -71,6 +81,7 @@ export function assemble(options: GatewayOptions): Assembly {
   const authenticator = new Authenticator({
     store: stores.keys,
     authenticate,
+    keyInQuery: options.keyInQuery,
     endsCalls,
     cache,
     timeoutMs: timeouts.authMs,
@@ -80,11 +91,16 @@ export function assemble(options: GatewayOptions): Assembly {
   const priced = billing !== undefined && billing.unpriced !== 'free'
   const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
   const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tableDefaults })
-  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced })
+  const ownKeys = options.ownKeys && new OwnKeys(options.ownKeys)
+  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced, ownKeys })
   const guard = guarding(timeouts.storeMs ?? 2_000)
-  const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer })
+  const alerts = alertDelivery(options, ledger, guard('the ledger'), observer)
+  const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer, alerts })
+  const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const admin = new Admin({
     ...stores,
+    auditLog,
+    note: (change) => auditLog.write(undefined, change),
     idempotency,
     videos,
     caps: admission.caps,
@@ -106,6 +122,7 @@ export function assemble(options: GatewayOptions): Assembly {
     heartbeat: new Heartbeat(timeouts.keepAliveMs ?? 15_000),
     random,
     observer,
+    queues: options.fairness && new VendorQueues(options.fairness, groups),
   })
   const services = {
     responses: guardedResponses(stores.responses, guard('the response store')),
@@ -119,11 +136,12 @@ export function assemble(options: GatewayOptions): Assembly {
   const named = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
-  const owned = [authenticator, idempotency, serving, ...Object.values(stores), registry, ...providers]
+  const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...providers]
   return {
     admin,
     admission,
-    alerts: alertDelivery(options, ledger, guard('the ledger'), observer),
+    affinity: options.affinity !== 'none',
+    alerts,
     authenticator,
     breaker,
     calls: new OpenCalls(billing?.maxDrains),
@@ -134,6 +152,8 @@ export function assemble(options: GatewayOptions): Assembly {
     observer,
     services,
     questions,
+    vendorQuestions: vendorQuestions(providers, named),
+    routes: new Routes(options.endpoints),
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,
     sizes: { ...defaultSizes, ...options.sizes },

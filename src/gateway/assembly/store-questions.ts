@@ -20,7 +20,7 @@ const nobody = 'modelhatch.ready'
 
 /** One question for each store of a gateway. */
 export function storeQuestions(options: GatewayOptions, stores: Stores): readonly StoreQuestion[] {
-  const { keys, limits, ledger, usage, responses } = stores
+  const { keys, limits, ledger, usage, responses, audit } = stores
   const { tasks, idempotency: replays } = options.storage ?? {}
   const idempotency = options.idempotency === false ? undefined : replays
   const rates = [{ bucket: nobody, cost: 0, limit: 1, periodMs: 1_000, burst: 1 }]
@@ -42,11 +42,15 @@ export function storeQuestions(options: GatewayOptions, stores: Stores): readonl
       await idempotency.forget(claim)
     })
   }
+  add('audit', 'the audit log', false, () => audit.last())
   return questions
 }
 
-/** Calls each store once. Rejects with their errors as the `cause`, equal errors of several stores only once. */
-export async function requireReady(all: readonly StoreQuestion[], timeoutMs: number): Promise<void> {
+/** Asks each once. Rejects with their errors as the `cause`, equal errors of several only once. */
+export async function requireReady(
+  all: readonly Pick<StoreQuestion, 'name' | 'ask'>[],
+  timeoutMs: number,
+): Promise<void> {
   const given = await Promise.allSettled(all.map(({ name, ask }) => within(timeoutMs, ask(), name)))
   const causes = new Map<string, unknown>()
   const failed = all.flatMap(({ name }, index) => {

@@ -1,3 +1,5 @@
+import type { AuditStore } from '../../admin/audit/contract.ts'
+import { memoryAuditStore } from '../../admin/audit/memory.ts'
 import type { KeyStore } from '../../callers/contract.ts'
 import { keyRecord } from '../../callers/key.ts'
 import { memoryKeyStore } from '../../callers/memory.ts'
@@ -22,6 +24,7 @@ export interface Stores {
   /** Undefined if usage is not recorded. */
   readonly usage: UsageStore | undefined
   readonly responses: ResponseStore
+  readonly audit: AuditStore
 }
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
@@ -34,6 +37,7 @@ export function storesOf(options: GatewayOptions, now: () => number): Stores {
     ledger: billing && (storage?.ledger ?? memoryLedger({ clock: now })),
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
     responses: storage?.responses ?? memoryResponseStore({ clock: now }),
+    audit: storage?.audit ?? memoryAuditStore(),
   }
 }
 

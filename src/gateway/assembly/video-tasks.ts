@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/admission.ts'
+import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import type { Catalogue } from '../../models/catalogue.ts'
 import type { Observer } from '../../observe/observe.ts'
@@ -21,6 +22,7 @@ export interface TaskSurroundings {
   readonly clock: () => number
   readonly random: () => number
   readonly observer: Observer
+  readonly alerts: AlertDelivery | undefined
 }
 
 /** Creates the video tasks of a gateway from its options. */
@@ -32,6 +34,7 @@ export function videoTasks({
   clock,
   random,
   observer,
+  alerts,
 }: TaskSurroundings): VideoTasks {
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.storage?.tasks
@@ -60,7 +63,10 @@ export function videoTasks({
         admission,
         catalogue,
         slackMs: 10 * 60_000,
-        deliver: (made) => observer.receipt(made),
+        deliver(made) {
+          observer.receipt(made)
+          alerts?.start()
+        },
       }),
       publish: (event) => publishTask(event, options.hooks?.task, observer),
       attempt: (attempt) => observer.attempt(attempt),

@@ -2,10 +2,10 @@ import type { Caller } from '../../callers/contract.ts'
 import type { Entry } from '../../admission/entry.ts'
 import type { KeyedRequest } from '../../admission/idempotency/keyed-request.ts'
 import type { Assembly } from '../assembly/assemble.ts'
-import type { Order } from '../../endpoints/endpoint.ts'
-import { nameAt, type Endpoint } from '../../endpoints/routes.ts'
-import { refuse } from '../../http/answers.ts'
+import type { Endpoint, Order } from '../../endpoints/endpoint.ts'
+import { refuse, type Dialect } from '../../http/answers.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
+import { speaksGoogle } from '../../http/google-error.ts'
 import { speaksAnthropic } from '../../http/message-error.ts'
 import { requestId } from '../../http/request-id.ts'
 import type { Model } from '../../models/contract.ts'
@@ -16,8 +16,8 @@ import { recordRefusal } from './record-refusal.ts'
 /** One request on its way through the steps: what is known of it, what it holds, and how it ends. */
 export class HandledRequest {
   readonly id: string = requestId()
-  /** Whether the client speaks Anthropic's API. Read before any function of the host gets the request. */
-  readonly #isAnthropic: boolean
+  /** Read before any function of the host gets the request. */
+  readonly #dialect: Dialect
   /** Under the path that the routes know. */
   readonly exchange: Exchange
   /** Milliseconds since the epoch. */
@@ -40,16 +40,16 @@ export class HandledRequest {
   #shownId: string = this.id
 
   constructor(assembly: Assembly, received: Exchange, exchange: Exchange) {
-    const { now, observer, ticks } = assembly
+    const { now, observer, routes, ticks } = assembly
     const begun = ticks()
     this.#assembly = assembly
-    this.#isAnthropic = speaksAnthropic(received)
+    this.#dialect = dialectOf(received)
     this.exchange = exchange
     this.startedAt = now()
     this.elapsedMs = () => ticks() - begun
     if (!observer.watchesCalls) return
     const { id, startedAt, elapsedMs } = this
-    this.watch = observer.arrived({ id, exchange: received, endpoint: nameAt(exchange), startedAt, elapsedMs })
+    this.watch = observer.arrived({ id, exchange: received, endpoint: routes.nameAt(exchange), startedAt, elapsedMs })
   }
 
   /** The request has a known caller and an endpoint. */
@@ -92,14 +92,14 @@ export class HandledRequest {
   }
 
   finished(reply: Reply, more?: Readonly<Record<string, string>>): Reply {
-    return finished(this.#shownId, this.#isAnthropic, reply, more)
+    return finished(this.#shownId, this.#dialect === 'anthropic', reply, more)
   }
 
   /** The reply to a request that failed. Reports and records why. */
   async refused(thrown: unknown): Promise<Reply> {
     const { id, keyed } = this
     this.#release()
-    const reply = refuse(thrown, this.#isAnthropic ? id : undefined)
+    const reply = refuse(thrown, this.#dialect, id)
     if (keyed !== undefined) await keyed.fail(thrown, reply)
     this.#record(thrown)
     this.watch?.ended(refusalOf(thrown))
@@ -120,6 +120,11 @@ export class HandledRequest {
     const [endpoint, order, model] = [this.#endpoint, this.#order, this.#model]
     recordRefusal(this.#assembly, thrown, { id, exchange, caller, startedAt, elapsedMs, endpoint, order, model })
   }
+}
+
+function dialectOf(exchange: Exchange): Dialect {
+  if (speaksGoogle(exchange)) return 'google'
+  return speaksAnthropic(exchange) ? 'anthropic' : 'openai'
 }
 
 /** The reply with the id of the request; for a client of Anthropic's API also by the name that it knows. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/contract.ts'
-import type { Order, EndpointServices } from '../../endpoints/endpoint.ts'
-import { isCall, type Endpoint } from '../../endpoints/routes.ts'
+import type { Endpoint, EndpointServices, Order } from '../../endpoints/endpoint.ts'
+import { isCall } from '../../endpoints/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { Observer } from '../../observe/observe.ts'

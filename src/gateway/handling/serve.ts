@@ -4,13 +4,15 @@ import type { Receipt } from '../../money/receipt.ts'
 import type { CallEndpoint } from '../../endpoints/endpoint.ts'
 import type { Admitted } from '../../endpoints/served.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
-import type { Reply } from '../../http/exchange.ts'
+import type { Exchange, Reply } from '../../http/exchange.ts'
+import { namedConversation, promptCacheKeyOf, wantsAffinity } from '../../routing/affinity.ts'
+import type { Model } from '../../models/contract.ts'
 import { Work } from '../../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
 
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
-  { admission, authenticator, calls, observer, services, refused, serving }: Assembly,
+  { admission, affinity, alerts, authenticator, calls, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
   { id, exchange, startedAt, elapsedMs, watch }: HandledRequest,
   { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
@@ -25,11 +27,52 @@ export function serve<R, A>(
     const closed = ticket === undefined ? receipt : ticket.close(receipt, work)
     if (watch !== undefined) watch.receipt = closed
     observer.receipt(closed)
+    alerts?.start()
   }
   const { cap, hidden } = ticket?.demand ?? {}
   const attribution = services.attribute(exchange, caller, order.field)
   const logsAttempts = admission.records !== undefined
   const times = { startedAt, elapsedMs }
-  const admitted = { id, caller, attribution, order, model, cap, hidden, work, deliver, watch, logsAttempts, ...times }
+  const conversation = affinity
+    ? conversationIn(endpoint, exchange, attribution.session, { caller, order, model })
+    : undefined
+  const admitted = {
+    id,
+    caller,
+    attribution,
+    conversation,
+    order,
+    model,
+    cap,
+    hidden,
+    work,
+    deliver,
+    watch,
+    logsAttempts,
+    ...times,
+  }
   return serving.serve(endpoint, admitted, call)
+}
+
+/** A function of its own: a closure beside those that last as long as the response would keep the request. */
+function conversationIn<R, A>(
+  endpoint: CallEndpoint<R, A>,
+  exchange: Exchange,
+  session: string | undefined,
+  { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
+): Admitted<R>['conversation'] {
+  const need = needOf(model)
+  if (need === undefined || !wantsAffinity(exchange)) return undefined
+  const named = namedConversation({ exchange, field: order.field, session })
+  const name = named ?? (need === 'any' ? endpoint.beginning?.(order) : undefined)
+  if (name === undefined) return undefined
+  const id = `${caller.account}\0${model.id}\0${name}`
+  return { id, promptCacheKey: named === undefined ? undefined : promptCacheKeyOf(id) }
+}
+
+/** Which conversations matter to the model: `named` ones, which the client names; undefined: none. */
+function needOf({ deployments }: Model): 'any' | 'named' | undefined {
+  if (deployments.length > 1) return 'any'
+  const uses = deployments[0]?.provider.usesConversation
+  return uses === 'named' ? 'named' : uses === true ? 'any' : undefined
 }

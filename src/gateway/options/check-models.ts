@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { longestTimerMs } from '../../http/deadline.ts'
 import { noneOf } from '../../records/known-options.ts'
 import { onDisconnect, mistake, strict, verify } from '../../records/rules.ts'
 import { scopedRate } from '../../records/rate-rules.ts'
@@ -10,24 +11,32 @@ const provider = z.custom<object>(
   'must be a provider: an object with a name, such as openai({ apiKey }) or defineProvider({ name, chat })',
 )
 
+const whenTried = {
+  order: z.number().optional(),
+  weight: z.number().min(0).optional(),
+  contextWindow: z.int().positive().optional(),
+  when: z
+    .array(z.enum(['unavailable', 'context', 'policy']))
+    .min(1)
+    .optional(),
+  firstContentMs: z.union([z.int().positive().max(longestTimerMs), z.literal('usual')]).optional(),
+  timeoutMs: z.int().positive().max(longestTimerMs).optional(),
+}
+
 const step = z.union(
   [
     z.string(),
-    strict({ model: z.string(), order: z.number().optional(), weight: z.number().min(0).optional() }),
-    strict({
-      provider,
-      providerModel: z.string().optional(),
-      order: z.number().optional(),
-      weight: z.number().min(0).optional(),
-    }),
+    strict({ model: z.string(), ...whenTried }),
+    strict({ provider, providerModel: z.string().optional(), ...whenTried }),
   ],
-  'must be a model name, { model, order?, weight? } or { provider, providerModel?, order?, weight? }',
+  'must be a model name, { model } or { provider, providerModel? }, with order?, weight?, contextWindow?, when?, firstContentMs? and timeoutMs?',
 )
 
 const model = strict({
   provider: provider.optional(),
   providerModel: z.string().min(1).optional(),
   route: z.array(step).min(1).optional(),
+  prefer: z.enum(['price', 'latency']).optional(),
   aliases: z.array(z.string()).optional(),
   groups: z.array(z.string()).optional(),
   displayName: z.string().min(1).max(200).optional(),

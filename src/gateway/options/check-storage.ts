@@ -9,6 +9,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   usage: ['append', 'list', 'summarise'],
   tasks: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
+  audit: ['append', 'last', 'list', 'read', 'erase'],
   responses: ['put', 'get', 'holding', 'delete'],
   admission: ['admit', 'finish'],
 }

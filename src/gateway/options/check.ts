@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { countedNames } from '../../wire/units.ts'
 import { longestTimerMs } from '../../http/deadline.ts'
 import { parseMoney } from '../../money/money.ts'
 import { parsePriceMultiplier } from '../../money/prices/price.ts'
@@ -6,23 +7,14 @@ import type { PriceTable } from '../../money/prices/price-table.ts'
 import { checkCaps } from './check-caps.ts'
 import { checkModels } from './check-models.ts'
 import type { ModelEntry } from '../../models/registry.ts'
-import {
-  anyFunction,
-  instant,
-  onDisconnect,
-  mistake,
-  parsed,
-  positive,
-  strict,
-  timed,
-  verify,
-} from '../../records/rules.ts'
-import { addresses, models, tags, user } from '../../callers/key-rules.ts'
-import { caps, scopedCaps } from '../../records/cap-rules.ts'
-import { frequency, rate, scopedRate } from '../../records/rate-rules.ts'
+import { anyFunction, onDisconnect, mistake, parsed, positive, strict, timed, verify } from '../../records/rules.ts'
+import { newKeyShape } from '../../callers/key-fields.ts'
+import { scopedCaps } from '../../records/cap-rules.ts'
+import { frequency, scopedRate } from '../../records/rate-rules.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { storageRule } from './check-storage.ts'
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
@@ -40,6 +32,15 @@ const logger = z.custom<Logger>(
   'must be a logger with the methods warn and error, such as pino()',
 )
 
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+const endpoint = z.custom<Endpoint>(
+  (value) =>
+    typeof Object(value).name === 'string' && (Object(value).path ?? '') !== '' && methods.has(Object(value).method),
+  'must be made by defineEndpoint()',
+)
+
+const counted = Object.fromEntries(countedNames.map((name) => [name, z.number().min(0)]))
 const retained = z.number().min(3_600_000, 'must be milliseconds, at least an hour').max(Number.MAX_SAFE_INTEGER)
 
 const webhooks = strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean().optional() })
@@ -56,11 +57,18 @@ const schema = strict({
         rate: scopedRate.optional(),
         caps: scopedCaps.optional(),
         priceMultiplier: parsed(parsePriceMultiplier).optional(),
+        weight: positive.optional(),
+        priority: z.enum(['usual', 'background']).optional(),
       }),
     )
     .optional(),
+  endpoints: z.array(endpoint, 'must be a list of what defineEndpoint() returns').optional(),
   defaultModel: z.string().min(1).optional(),
   azure: z.boolean().optional(),
+  keyInQuery: z.boolean().optional(),
+  affinity: z.enum(['auto', 'none']).optional(),
+  fairness: strict({ maxWaitMs: timed.optional() }).optional(),
+  ownKeys: strict({ credentials: anyFunction, price: z.unknown().optional() }).optional(),
   sizes: strict({
     jsonBytes: positive,
     jsonDepth: positive.max(1_000),
@@ -114,6 +122,7 @@ const schema = strict({
       outputTokens: z.int().min(0),
       enforce: z.boolean(),
       seconds: z.number().min(0),
+      ...counted,
       toolCalls: z.int().min(0),
     }).partial(),
     leaseMs: timed,
@@ -123,6 +132,7 @@ const schema = strict({
       audioTokens: z.int().min(0),
       fileTokens: z.int().min(0),
       seconds: z.number().min(0),
+      ...counted,
       toolCalls: z.int().min(0),
     }).partial(),
     lowBalance: z.array(parsed(parseMoney)).max(10),
@@ -203,14 +213,7 @@ const schema = strict({
 const keyRule = strict({
   group: z.string().optional(),
   account: z.string().min(1).optional(),
-  name: z.string().optional(),
-  user: user.optional(),
-  tags: tags.optional(),
-  expiresAt: instant.optional(),
-  rate: rate.optional(),
-  models: models.optional(),
-  addresses: addresses.optional(),
-  caps: caps.optional(),
+  ...newKeyShape,
 })
 
 /** Throws a `TypeError` that names an invalid option and describes the valid values. */

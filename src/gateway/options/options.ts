@@ -1,6 +1,8 @@
 import type { Alert } from '../../admission/alerts/alert.ts'
 import type { AlertWebhookOptions } from '../../admission/alerts/delivery.ts'
 import type { Authenticate } from '../../callers/authenticate.ts'
+import type { KeyProperties } from '../../callers/key-fields.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { KeyCacheOptions } from '../../callers/cache.ts'
 import type { BillingOptions } from '../../money/options.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
@@ -9,16 +11,16 @@ import type { Sizes } from '../../http/sizes.ts'
 import type { Timeouts } from '../../http/timeouts.ts'
 import type { IdempotencyOptions } from '../../admission/idempotency/idempotency.ts'
 import type { LimitOptions } from '../../money/limits/options.ts'
-import type { Cap } from '../../records/cap.ts'
-import type { Rate } from '../../records/rate.ts'
 import type { Group } from '../../models/catalogue.ts'
 import type { ModelRegistry } from '../../models/contract.ts'
+import type { OwnKeyOptions } from '../../models/own-keys.ts'
 import type { ModelEntry } from '../../models/registry.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import type { AttemptEvent, Failure } from '../../observe/observe.ts'
 import type { BreakerOptions } from '../../routing/breaker.ts'
 import type { RetryOptions } from '../../routing/attempts.ts'
+import type { FairnessOptions } from '../../routing/queue/queues.ts'
 import type { StorageBundle } from './storage.ts'
 import type { UsageOptions } from '../../observe/usage/options.ts'
 import type { TaskEvent } from '../../tasks/services.ts'
@@ -40,6 +42,8 @@ export interface GatewayOptions {
   readonly authenticate?: Authenticate
   /** Model groups by name. Default: `{ default: { models: '*' } }`. */
   readonly groups?: Readonly<Record<string, Group>>
+  /** Endpoints of the host's own, beside the gateway's: see `defineEndpoint`. Default: none. */
+  readonly endpoints?: readonly Endpoint[]
   /** The model of requests that name none. Default: such requests are rejected. */
   readonly defaultModel?: string
   /**
@@ -47,6 +51,11 @@ export interface GatewayOptions {
    * `/openai/v1/…` below the mount path, with any `api-version`. Default false.
    */
   readonly azure?: boolean
+  /**
+   * Whether clients of Google's API may send their key as `?key=…` as well: some send it nowhere else. Addresses are written
+   * into the logs of proxies. Default false.
+   */
+  readonly keyInQuery?: boolean
   /** Size limits of a request. */
   readonly sizes?: Partial<Sizes>
   /** Timeouts. */
@@ -55,6 +64,19 @@ export interface GatewayOptions {
   readonly retry?: RetryOptions
   /** When a failing deployment is skipped. */
   readonly breaker?: BreakerOptions
+  /**
+   * Which of several equal deployments serves a request. `auto` (the default): always the same one for all requests of a
+   * conversation, so that the vendor's cache of its prompts is used; conversations spread by `weight`. A client names its
+   * conversation by `prompt_cache_key`, `x-session-id` or the like; otherwise it is known by its instructions and its first
+   * turn. A client sends `x-modelhatch-affinity: none` for any deployment. `none`: each request at random, by `weight`.
+   */
+  readonly affinity?: 'auto' | 'none'
+  /**
+   * Where a vendor's limit is near, calls wait for their turn, fair by tokens between accounts. Default: they are sent at once.
+   */
+  readonly fairness?: FairnessOptions
+  /** Callers' own keys at vendors, which pay for their calls. Default: the host's keys serve all. */
+  readonly ownKeys?: OwnKeyOptions
   /** The cache of API keys. */
   readonly keyCache?: KeyCacheOptions
   /**
@@ -101,30 +123,11 @@ export interface GatewayOptions {
 }
 
 /** An API key in the options. */
-export interface KeyOptions {
+export interface KeyOptions extends KeyProperties {
   /** The model group of the key. Default `default`. */
   readonly group?: string
   /** The account that pays, and that owns what the key creates. Default: an account of the key's own. */
   readonly account?: string
-  /** A label. */
-  readonly name?: string
-  /** The person who uses the key. Default: requests name their user. */
-  readonly user?: string
-  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
-  readonly tags?: readonly string[]
-  /** Milliseconds since the epoch. Default: never. */
-  readonly expiresAt?: number
-  /** Limits of this key, in addition to those of its group. */
-  readonly rate?: Rate
-  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
-  readonly models?: readonly string[]
-  /**
-   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
-   * rejected. Default: all addresses.
-   */
-  readonly addresses?: readonly string[]
-  /** Limits of what the key uses in a period, in addition to those of its group. Requires `billing`. */
-  readonly caps?: readonly Cap[]
 }
 
 /** How alerts are delivered, in addition to `hooks.alert` and the channel `modelhatch:alert`. */
@@ -137,7 +140,10 @@ export interface AlertOptions {
 export interface TaskOptions {
   /** Milliseconds from creation to automatic cancellation. Default 7,200,000 (two hours). */
   readonly deadlineMs?: number
-  /** Milliseconds between two sweeps for due tasks, which advance tasks whose client does not poll. Default 1,000. */
+  /**
+   * Milliseconds between two sweeps for due tasks, which advance tasks whose client does not poll; 15 seconds once a minute has
+   * passed without any. Default 1,000.
+   */
   readonly sweepMs?: number
   /** Webhooks for finished videos. */
   readonly webhooks?: WebhookOptions

@@ -1,3 +1,4 @@
+import type { AuditStore } from '../../admin/audit/contract.ts'
 import type { AdmissionStore } from '../../admission/contract.ts'
 import type { KeyStore } from '../../callers/contract.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
@@ -26,6 +27,8 @@ export interface StorageBundle {
   readonly idempotency?: IdempotencyStore
   /** Stored responses of `/v1/responses`. */
   readonly responses?: ResponseStore
+  /** Who changed what through administration. */
+  readonly audit?: AuditStore
   /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
   readonly admission?: AdmissionStore
   /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */

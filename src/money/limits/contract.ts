@@ -41,7 +41,10 @@ export interface LimitVerdict {
   readonly admitted: boolean
   /** Units left in each bucket, in the order of the claim's rates: after the draw, or unchanged if rejected. */
   readonly left: readonly number[]
-  /** Free places of each rule, in the order of the claim's places: after the draw, or unchanged if rejected. */
+  /**
+   * Free places of each rule, in the order of the claim's places: after the draw, or unchanged if rejected. A place may be
+   * missing whose lease ended within the last second.
+   */
   readonly free: readonly number[]
 }
 

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { lazily } from '../../records/lazily.ts'
 import { refillMs, type Measured } from './headers.ts'
 import type { LimitVerdict } from './contract.ts'
 
@@ -17,7 +16,8 @@ interface Drained {
  */
 export class ReachedLimits {
   readonly #now: () => number
-  readonly #drained = lazily(() => new LRUCache<string, Drained>({ max: maxBuckets }))
+  /** Made when the first bucket is empty: it allocates memory for its maximum size at once. */
+  #drained: LRUCache<string, Drained> | undefined
   readonly #places = new Map<string, number>()
 
   /** `now` returns milliseconds; only differences matter. */
@@ -27,20 +27,27 @@ export class ReachedLimits {
 
   /** Milliseconds for which this bucket is known to be empty; 0 if that is unknown. */
   waitMs(bucket: string): number {
-    const drained = this.#drained().get(bucket)
+    const drained = this.#drained?.get(bucket)
     if (drained === undefined) return 0
     const wait = drained.until - this.#now()
     // If the clock was set back, the computed wait is too long.
     return wait > drained.waitMs ? 0 : Math.max(0, wait)
   }
 
-  learn(rates: readonly Measured[], verdict: LimitVerdict): void {
+  /** The time of a question to the store, for `learn`. */
+  asks(): number {
+    return this.#now()
+  }
+
+  /** `askedAt`: when the store was asked. Its answer may be late, and the bucket has filled up since. */
+  learn(rates: readonly Measured[], verdict: LimitVerdict, askedAt: number): void {
     rates.forEach(({ measure, rule }, index) => {
       const left = verdict.left[index] ?? 0
       // Drawn tokens can be given back at any time, so an empty bucket of tokens says nothing about the next moment.
       if (measure !== 'requests' || left >= 1) return
       const waitMs = refillMs(rule, 1 - left)
-      this.#drained().set(rule.bucket, { until: this.#now() + waitMs, waitMs })
+      this.#drained ??= new LRUCache({ max: maxBuckets })
+      this.#drained.set(rule.bucket, { until: askedAt + waitMs, waitMs })
     })
   }
 

@@ -1,4 +1,5 @@
 import { checkKnown, elsewhere, type Known } from '../../records/known-options.ts'
+import { countedParts, type CountedPrices } from '../../wire/units.ts'
 
 /** Prices of tokens, in decimal strings of the gateway's currency per million tokens, such as `'2.5'`. */
 export interface TokenPrices {
@@ -48,11 +49,11 @@ export interface LongPromptPrices extends TokenPrices {
 }
 
 /** The price of a model, in decimal strings of the gateway's currency, such as `'2.5'`. Absent parts cost nothing. */
-export interface PriceOptions extends TieredTokenPrices {
+export interface PriceOptions extends TieredTokenPrices, CountedPrices {
   /**
    * Prices in other service tiers, such as `{ flex: '0.5', priority: { input: '5', output: '20' } }`. The tier that the
-   * vendor reports decides, otherwise the one requested. A string is a factor on the prices of tokens, images, seconds,
-   * hours and characters; an object replaces prices of tokens. A request for a tier that is not listed is rejected; if
+   * vendor reports decides, otherwise the one requested. A string is a factor on the prices of tokens and of all
+   * units; an object replaces prices of tokens. A request for a tier that is not listed is rejected; if
    * the vendor reports one, the most expensive tier applies. Default: one price for all tiers, none can be requested.
    */
   readonly serviceTiers?: Readonly<Record<string, string | TieredTokenPrices>>
@@ -63,6 +64,8 @@ export interface PriceOptions extends TieredTokenPrices {
    * are not listed cost nothing.
    */
   readonly tools?: Readonly<Record<string, string>>
+  /** Per unit of another kind, by name: `search` of rerank, and what endpoints of the host count. What is not listed costs nothing. */
+  readonly units?: Readonly<Record<string, string>>
   /** Per image; as `Tiers` if it depends on size or quality. */
   readonly image?: string | Tiers
   /** Per second of video or audio, charged by the millisecond; as `Tiers` if it depends on size or quality. */
@@ -71,8 +74,6 @@ export interface PriceOptions extends TieredTokenPrices {
   readonly hour?: string
   /** The shortest duration that is charged, in seconds. Default 0. */
   readonly minimumSeconds?: number
-  /** Per million characters of text that is spoken. */
-  readonly characters?: string
 }
 
 /**
@@ -101,18 +102,19 @@ const tokenFields: Known<TokenPrices> = {
   outputVideo: elsewhere,
 }
 
-const tieredFields: Known<TieredTokenPrices> = { ...tokenFields, longPrompts: elsewhere }
+export const tieredFields: Known<TieredTokenPrices> = { ...tokenFields, longPrompts: elsewhere }
 
 const fields: Known<PriceOptions> = {
   ...tieredFields,
   serviceTiers: elsewhere,
   request: elsewhere,
   tools: elsewhere,
+  units: elsewhere,
   image: elsewhere,
   second: elsewhere,
   hour: elsewhere,
   minimumSeconds: elsewhere,
-  characters: elsewhere,
+  ...(Object.fromEntries(countedParts.map((part) => [part, elsewhere])) as Known<CountedPrices>),
 }
 
 /** Throws a `TypeError` that names an unknown field of a price, or one whose value has the wrong form. */

@@ -25,6 +25,8 @@ export interface VendorModel {
   readonly model: string
   /** When the call started, because prices may change with the day and the time of day. Milliseconds since the epoch. */
   readonly at: number
+  /** The origin of the vendor's API, such as `https://eu.api.openai.com`: some vendors charge more in a region. */
+  readonly origin?: string | undefined
 }
 
 /** What a price table knows of a model. */

@@ -1,7 +1,8 @@
 import type { Usage } from '../../wire/usage.ts'
-import { checkPrice, type PriceOptions } from './price-options.ts'
+import { checkPrice, type PriceOptions, type TokenPart } from './price-options.ts'
 import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './rate.ts'
-import type { PriceSource, Units } from '../receipt.ts'
+import type { PriceSource } from '../receipt.ts'
+import { countedNames, countedParts, countedUnits, type Units } from '../../wire/units.ts'
 import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
 import { lineOf, product, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
 import { Tariff } from './tariff.ts'
@@ -13,7 +14,7 @@ export function parsePriceMultiplier(text: string): bigint {
 }
 
 /** The kind of output of an endpoint, which decides the parts of a price that apply. */
-export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'videos'
+export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'speech' | 'ranking' | 'videos'
 
 type Part = keyof PriceOptions
 
@@ -23,8 +24,27 @@ const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   vectors: ['input'],
   images: ['image', 'output', 'outputImage'],
   transcripts: ['second', 'hour', 'inputAudio'],
+  speech: ['characters', 'output', 'outputAudio', 'second', 'hour'],
+  ranking: ['input', 'units'],
   videos: ['second', 'outputVideo'],
 }
+
+/**
+ * The kinds of tokens that no vendor charges like text, with the parts of a price of which one is a rate for them. All others
+ * cost as much as text unless a vendor says otherwise.
+ */
+const ownRates: Readonly<Partial<Record<TokenPart, readonly Part[]>>> = {
+  cached: ['cached'],
+  cacheWrite: ['cacheWrite'],
+  cacheWrite1h: ['cacheWrite1h', 'cacheWrite'],
+  inputAudio: ['inputAudio'],
+  cachedAudio: ['cachedAudio', 'inputAudio'],
+  outputAudio: ['outputAudio'],
+  outputImage: ['outputImage', 'image'],
+  outputVideo: ['outputVideo', 'second'],
+}
+
+const none: readonly never[] = []
 
 /** What a request consumed, as far as it has a price. */
 export interface Consumption {
@@ -42,7 +62,7 @@ export interface MaximumConsumption {
   readonly promptTokens: number
   /** Upper bound of the output tokens. */
   readonly outputTokens: number
-  /** Upper bounds of images, seconds and characters, with the size and quality as far as they are known. */
+  /** Upper bounds of units, with the size and quality as far as they are known. */
   readonly units?: Units | undefined
   /** Upper bound of the calls of the vendor's own tools. Default 0. */
   readonly toolCalls?: number | undefined
@@ -64,13 +84,15 @@ export class Price {
   readonly #request: bigint
   readonly #tools: ReadonlyMap<string, bigint>
   readonly #mostExpensiveTool: bigint
+  readonly #own: ReadonlyMap<string, bigint>
   readonly #image: Tariff
   readonly #second: Tariff
   readonly #hour: bigint
   readonly #leastMs: number
   /** Whether anything but requests, tokens and tools has a price. */
   readonly #pricesUnits: boolean
-  readonly #characters: bigint
+  /** The rates of counted units, in their order. */
+  readonly #counted: readonly bigint[]
 
   /** Throws a `TypeError` that names the invalid field. */
   constructor(options: PriceOptions, source?: PriceSource) {
@@ -78,20 +100,20 @@ export class Price {
     this.source = source
     this.options = options
     this.#given = new Set(Object.keys(options).filter((name) => options[name as Part] !== undefined))
-    const rate = (name: 'request' | 'hour' | 'characters') =>
+    const rate = (name: 'request' | 'hour' | (typeof countedParts)[number]) =>
       options[name] === undefined ? 0n : parseRate(options[name], name)
     this.#tiers = tierPrices(options)
     this.#normal = this.#tiers.get('default') as TierPrice
     this.#request = rate('request')
     this.#hour = rate('hour')
-    this.#characters = rate('characters')
+    this.#counted = countedParts.map(rate)
     this.#leastMs = milliseconds(options.minimumSeconds ?? 0)
-    const tools = Object.entries(options.tools ?? {})
-    this.#tools = new Map(tools.map(([name, text]) => [name, parseRate(text, `tools["${name}"]`)]))
+    this.#tools = ratesByName(options.tools, 'tools')
+    this.#own = ratesByName(options.units, 'units')
     this.#mostExpensiveTool = most(0n, ...this.#tools.values())
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
-    const ofUnits = [this.#hour, this.#characters, this.#image.highest, this.#second.highest]
+    const ofUnits = [this.#hour, ...this.#own.values(), ...this.#counted, this.#image.highest, this.#second.highest]
     this.#pricesUnits = ofUnits.some((each) => each > 0n)
     const others = [this.#request, ...ofUnits]
     const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
@@ -102,6 +124,11 @@ export class Price {
   /** Whether it has prices for service tiers beside the normal one. */
   get hasServiceTiers(): boolean {
     return this.#tiers.size > 1
+  }
+
+  /** Whether tokens that are read from a cache and those that are written to it have rates of their own. */
+  get hasCacheRates(): boolean {
+    return this.#given.has('cached') && this.#given.has('cacheWrite')
   }
 
   /** Whether requests for a service tier can be charged. */
@@ -116,11 +143,12 @@ export class Price {
 
   /**
    * The part that must be added so that the price charges for a product, such as `output`; undefined if it already
-   * charges, or if every part is explicitly '0'. A price per request suffices, except for text with a price for input.
+   * charges, or if every part is explicitly '0'. A price per request or counted unit suffices, except for text with a price for input.
    */
   missing(product: Product): string | undefined {
     if (this.isZero || chargedBy[product].some((part) => this.#given.has(part))) return undefined
-    if (this.#request > 0n && !(product === 'text' && this.#given.has('input'))) return undefined
+    const isCharged = this.#request > 0n || [...this.#counted, ...this.#own.values()].some((each) => each > 0n)
+    if (isCharged && !(product === 'text' && this.#given.has('input'))) return undefined
     // The rate of text is not that of the recording.
     return product === 'transcripts' && this.#given.has('input') ? 'inputAudio' : chargedBy[product][0]
   }
@@ -148,6 +176,28 @@ export class Price {
       if (rate > 0n) lines.push(lineOf(item, quantity, per, rate, multiplier))
     })
     return { lines, rounding: roundingOf(roundedUp(sum, multiplier), sum, multiplier) }
+  }
+
+  /**
+   * What was used and has no rate of its own, by its name in a price, such as `inputAudio` or `serviceTiers.flex`: `cost` takes
+   * the rate that is the default, or none. Nothing for a price without rates of tokens.
+   */
+  unrated(consumed: Consumption): readonly string[] {
+    const given = this.#given
+    if (this.isZero || !(given.has('input') || given.has('output'))) return none
+    const { usage, serviceTier } = consumed
+    const missing: string[] = []
+    if (serviceTier !== undefined && !this.lists(serviceTier)) missing.push(`serviceTiers.${tierName(serviceTier)}`)
+    if (usage === undefined) return missing
+    this.#normal.rates(0).each(usage, (item) => {
+      const sufficient = ownRates[item as TokenPart]
+      if (sufficient !== undefined && !sufficient.some((part) => given.has(part))) missing.push(item)
+    })
+    if (given.has('request')) return missing
+    this.#toolCalls(usage.server_tool_use ?? {}, (item) => {
+      if (!this.#tools.has(item.slice('tools.'.length)) && !this.#tools.has('*')) missing.push(item)
+    })
+    return missing
   }
 
   /**
@@ -213,15 +263,25 @@ export class Price {
 
   /** `bounding`: at the highest rates among those that the vendor may choose. */
   #units(units: Units, { factor }: TierPrice, bounding: boolean, add: Add): void {
-    const { images, seconds, characters } = units
+    const { images, seconds } = units
     const rate = (tariff: Tariff) => (bounding ? tariff.bound(units, factor) : tariff.rate(units, factor))
     if (images !== undefined) add('image', count(images), 1, rate(this.#image))
-    if (characters !== undefined) add('characters', count(characters), 1_000_000, scaled(this.#characters, factor))
+    for (const [index, name] of countedNames.entries()) {
+      const { part, per } = countedUnits[name]
+      if (units[name] !== undefined) add(part, count(units[name]), per, scaled(this.#counted[index] as bigint, factor))
+    }
+    for (const [name, number] of Object.entries(units.own ?? {}))
+      add(`units.${name}`, count(number), 1, scaled(this.#own.get(name) ?? 0n, factor))
     if (seconds === undefined) return
     const ms = seconds > 0 ? Math.max(milliseconds(seconds), this.#leastMs) : 0
     add('second', ms, 1000, rate(this.#second))
     if (this.#hour > 0n) add('hour', ms, 3_600_000, scaled(this.#hour, factor))
   }
+}
+
+function ratesByName(given: Readonly<Record<string, string>> | undefined, part: string): ReadonlyMap<string, bigint> {
+  const rates = Object.entries(given ?? {})
+  return new Map(rates.map(([name, text]) => [name, parseRate(text, `${part}["${name}"]`)]))
 }
 
 /** Rounded up, except for the inaccuracy of a product of floating-point numbers. */

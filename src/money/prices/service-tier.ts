@@ -1,5 +1,5 @@
 /** The names of a vendor's service tiers, and their prices. */
-import type { PriceOptions, TieredTokenPrices } from './price-options.ts'
+import { tieredFields, type PriceOptions, type TieredTokenPrices } from './price-options.ts'
 import { multiplierOne, parseFactor } from './rate.ts'
 import { TokenRates } from './token-rates.ts'
 
@@ -74,7 +74,5 @@ export function tierPrices({ serviceTiers = {}, ...price }: PriceOptions): Map<s
 
 /** The part of a price that concerns tokens. */
 function tokensOf(price: PriceOptions): TieredTokenPrices {
-  const { request: _, tools: __, image: ___, second: ____, hour: _____, ...rest } = price
-  const { minimumSeconds: ______, characters: _______, serviceTiers: ________, ...tokens } = rest
-  return tokens
+  return Object.fromEntries(Object.entries(price).filter(([name]) => Object.hasOwn(tieredFields, name)))
 }

@@ -1,5 +1,5 @@
 import type { Tiers } from './price-options.ts'
-import type { Units } from '../receipt.ts'
+import type { Units } from '../../wire/units.ts'
 import { most, parseRate, scaled } from './rate.ts'
 
 /** A single price, or prices by size and quality. */

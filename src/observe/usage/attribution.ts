@@ -16,7 +16,7 @@ export interface Attribution {
 
 const longestSession = 256
 const agentHeader = 'x-claude-code-agent-id'
-const defaultSessionHeaders = ['x-claude-code-session-id', 'session-id', 'session_id']
+const defaultSessionHeaders = ['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id']
 
 /** Reads whom a request is attributed to. `field` returns the value of a top-level field of its body. */
 type Attribute = (

@@ -3,9 +3,10 @@ import type { Page, PageRequest } from '../../money/ledger/contract.ts'
 import type { ChargeBasis } from '../../money/receipt.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { LargestRows, NamedRows } from './row-selection.ts'
+import type { UsageUnits } from './units.ts'
 
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
-export interface UsageRecord {
+export interface UsageRecord extends UsageUnits {
   /** The request id, as in `x-request-id`. Of a video: of the request that submitted it. */
   readonly id: string
   /** The account of the caller. */
@@ -43,18 +44,6 @@ export interface UsageRecord {
   readonly attemptLog?: readonly AttemptRecord[]
   /** Whether the response was streamed. */
   readonly stream: boolean
-  /** Tokens of the prompt. */
-  readonly promptTokens: number
-  /** Prompt tokens read from the vendor's cache, included in `promptTokens`. */
-  readonly cachedTokens: number
-  /** Tokens of the response. */
-  readonly completionTokens: number
-  /** Completion tokens spent on reasoning, included in `completionTokens`. */
-  readonly reasoningTokens: number
-  /** Number of images. */
-  readonly images: number
-  /** Seconds of video or audio. */
-  readonly seconds: number
   /** Micro-units charged. */
   readonly cost: bigint
   /** The part of `cost` that exceeded the hold. */
@@ -177,7 +166,7 @@ export interface UsageQuestion extends UsageFilter {
 }
 
 /** One row of sums over records. */
-export interface UsageSummary {
+export interface UsageSummary extends UsageUnits {
   /**
    * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `user`, `tag` and `session` are empty for
    * requests without one. A request with several tags counts once for each of them.
@@ -205,18 +194,6 @@ export interface UsageSummary {
   readonly requests: number
   /** Requests that failed or were cancelled. */
   readonly incomplete: number
-  /** Sum of the prompt tokens. */
-  readonly promptTokens: number
-  /** Sum of the prompt tokens read from a cache. */
-  readonly cachedTokens: number
-  /** Sum of the completion tokens. */
-  readonly completionTokens: number
-  /** Sum of the reasoning tokens. */
-  readonly reasoningTokens: number
-  /** Number of images. */
-  readonly images: number
-  /** Seconds of video or audio. */
-  readonly seconds: number
   /** Sum of the amounts charged, in micro-units. */
   readonly cost: bigint
 }

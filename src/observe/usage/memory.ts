@@ -13,6 +13,8 @@ import type {
   UsageStore,
   UsageSummary,
 } from './contract.ts'
+import { usageFieldsWith } from './fields.ts'
+import { eachUnit, usageUnits } from './units.ts'
 
 /** Options of `memoryUsageStore`. */
 export interface MemoryUsageStoreOptions {
@@ -86,8 +88,9 @@ class MemoryUsage implements UsageStore {
     else this.#users.get(account)?.delete(user)
     for (const records of [this.#records, this.#refused]) {
       for (const record of matching(records, { account, ...(user !== undefined && { user }) })) {
-        const { key: _, user: __, session: ___, agent: ____, tags: _____, ...rest } = record
-        records.set(record.id, { ...rest, account: as })
+        const anonymous: { -readonly [Name in keyof UsageRecord]: UsageRecord[Name] } = { ...record, account: as }
+        for (const name of personal) delete anonymous[name]
+        records.set(record.id, anonymous)
       }
     }
     return false
@@ -122,7 +125,7 @@ class MemoryUsage implements UsageStore {
   summarise(question: UsageQuestion): UsageSummary[] {
     const { by, offsetMinutes = 0, periodMs = hourMs } = question
     const offsetMs = offsetMinutes * 60_000
-    const rows = new Map<string, UsageSummary>()
+    const rows = new Map<string, Sum>()
     for (const record of matching(this.#records, question)) {
       for (const tag of by.includes('tag') ? (record.tags ?? ['']) : ['']) {
         const values = by.map((dimension) => {
@@ -131,11 +134,12 @@ class MemoryUsage implements UsageStore {
           return Math.floor((record.startedAt + offsetMs) / periodMs) * periodMs - offsetMs
         })
         const name = JSON.stringify(values)
-        const row = rows.get(name) ?? {
-          ...nothing,
-          ...Object.fromEntries(by.map((each, index) => [each, values[index]])),
+        let row = rows.get(name)
+        if (row === undefined) {
+          row = { ...nothing, ...Object.fromEntries(by.map((each, index) => [each, values[index]])) }
+          rows.set(name, row)
         }
-        rows.set(name, plus(row, record))
+        add(row, record)
       }
     }
     return [...rows.values()].sort((left, right) => {
@@ -161,15 +165,24 @@ function matching(records: ReadonlyMap<string, UsageRecord>, filter: UsageFilter
 
 const lineOrder = ['account', 'model', 'item', 'per', 'price'] as const
 const hourMs = 3_600_000
-const equalFields = ['account', 'key', 'model', 'user', 'session', 'outcome', 'code'] as const
+const equalFields = usageFieldsWith(({ filter }) => filter) as readonly (keyof UsageFilter & keyof UsageRecord)[]
+const personal = usageFieldsWith((field) => field.personal) as readonly (
+  | 'key'
+  | 'user'
+  | 'session'
+  | 'agent'
+  | 'tags'
+)[]
+/** Those with values that can be changed. */
+const lists = usageFieldsWith(({ kept }) => kept === 'json' || kept === 'packed')
 
 function copyOf(record: UsageRecord): UsageRecord {
-  const copy: { -readonly [Name in keyof UsageRecord]: UsageRecord[Name] } = { ...record }
-  const { tags, lines, attemptLog } = record
-  if (tags !== undefined) copy.tags = [...tags]
-  if (attemptLog !== undefined) copy.attemptLog = attemptLog.map((attempt) => ({ ...attempt }))
-  if (lines !== undefined) copy.lines = lines.map((line) => ({ ...line }))
-  return copy
+  const copy: Record<string, unknown> = { ...record }
+  for (const name of lists) {
+    const list = record[name] as readonly (string | object)[] | undefined
+    if (list !== undefined) copy[name] = list.map((each) => (typeof each === 'string' ? each : { ...each }))
+  }
+  return copy as unknown as UsageRecord
 }
 
 /** A string that sorts by time, then by id. */
@@ -186,29 +199,13 @@ function valueOf(
   return new Date(record.startedAt + offsetMinutes * 60_000).toISOString().slice(0, 10)
 }
 
-const nothing: UsageSummary = {
-  requests: 0,
-  incomplete: 0,
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
-  reasoningTokens: 0,
-  images: 0,
-  seconds: 0,
-  cost: 0n,
-}
+type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }
 
-function plus(row: UsageSummary, record: UsageRecord): UsageSummary {
-  return {
-    ...row,
-    requests: row.requests + 1,
-    incomplete: row.incomplete + (record.outcome === 'completed' ? 0 : 1),
-    promptTokens: row.promptTokens + record.promptTokens,
-    cachedTokens: row.cachedTokens + record.cachedTokens,
-    completionTokens: row.completionTokens + record.completionTokens,
-    reasoningTokens: row.reasoningTokens + record.reasoningTokens,
-    images: row.images + record.images,
-    seconds: row.seconds + record.seconds,
-    cost: row.cost + record.cost,
-  }
+const nothing: Sum = { requests: 0, incomplete: 0, ...eachUnit(() => 0), cost: 0n }
+
+function add(row: Sum, record: UsageRecord): void {
+  row.requests += 1
+  if (record.outcome !== 'completed') row.incomplete += 1
+  for (const unit of usageUnits) row[unit] += record[unit]
+  row.cost += record.cost
 }

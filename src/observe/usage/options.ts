@@ -23,7 +23,7 @@ export interface UsageOptions {
       }
   /**
    * Headers with the id of a session, in lower case; the first one that a request has counts. Default
-   * `x-claude-code-session-id`, `session-id` and `session_id`, as Claude Code and Codex send them.
+   * `x-claude-code-session-id`, `session-id`, `session_id` and `x-session-id`, as Claude Code, Codex and opencode send them.
    */
   readonly sessionHeaders?: readonly string[]
   /**

@@ -5,12 +5,15 @@ import { Queue } from '../../records/queue.ts'
 import { isStorable } from '../../records/storable-text.ts'
 import type { Attribution } from './attribution.ts'
 import type { UsageRecord, UsageStore } from './contract.ts'
+import { eachUnit } from './units.ts'
 import type { RefusedOptions } from './options.ts'
 import { Retention } from './retention.ts'
 import { NamedUsers, type Recording } from './users.ts'
 
 const minuteMs = 60_000
 const defaultKeepMs = 7 * 86_400_000
+
+const nothing = eachUnit(() => 0)
 
 /** What `RefusedLog` needs. */
 export interface RefusedLogOptions {
@@ -109,12 +112,7 @@ export class RefusedLog {
       code,
       attempts: 0,
       stream,
-      promptTokens: 0,
-      cachedTokens: 0,
-      completionTokens: 0,
-      reasoningTokens: 0,
-      images: 0,
-      seconds: 0,
+      ...nothing,
       cost: 0n,
       overage: 0n,
       basis: 'none',

@@ -1,53 +1,64 @@
 /** The provider for Claude, and for any vendor with Anthropic's Messages API. */
-import { isMediaType } from '../../http/media-type.ts'
 import {
   checkKnown,
   elsewhere,
   object,
   oneOf,
-  secret,
+  secrets,
   text,
   textByName,
   texts,
   type Known,
 } from '../../records/known-options.ts'
+import type { PromptCache } from '../cache-marks.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
-import type { Call, ChatPiece, Provider } from '../contract.ts'
-import { readValues } from '../events.ts'
+import { authOf, usesConversation, withOwnKey, type ApiKey } from '../credentials/key.ts'
+import type { Provider } from '../contract.ts'
 import { anthropicCosts } from '../costs/lists.ts'
 import { unreadable } from '../failure.ts'
-import type { Transfer } from '../transfer.ts'
-import { forceParse } from '../yielding.ts'
-import { NativeMessages } from '../messages/native.ts'
-import { vendorError } from '../vendor-error.ts'
+import { NativeMessages, type MessageVendor } from '../messages/native.ts'
+import type { ClaudeTraits, MessageTraits } from '../message-traits.ts'
 import type { ModelObject } from '../../wire/model.ts'
-import { formatOf } from './block-order.ts'
-import { send, countChat } from './send.ts'
-import { readFault, statusOf } from '../messages/fault.ts'
-import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
-import type { RequestOptions } from './request.ts'
+import { traitsOf } from './models.ts'
+import { readFault } from '../messages/fault.ts'
 
 /** Options of `anthropic`. */
-export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
-  /** Sent as `x-api-key`. Omit it if `headers` carries the credentials. */
-  readonly apiKey?: string | undefined
+export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
+  /** Sent as `x-api-key`: a key, a function that returns it, or several of them. Omit it if `headers` carries the credentials. */
+  readonly apiKey?: ApiKey | undefined
   /** With or without `/v1` at the end. Default `https://api.anthropic.com`. */
   readonly baseURL?: string | undefined
   /** The provider's name in receipts. Default `anthropic`. */
   readonly name?: string
   /** Additional headers of every request, such as `anthropic-beta`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
+  readonly traits?: Readonly<Record<string, Partial<ClaudeTraits>>>
+  /**
+   * How to treat a `temperature`, `top_p` or `top_k` that the model does not accept. `fit`: reduce a temperature above 1 to
+   * 1, and drop the others. `refuse`: respond with a 400. Default `fit`.
+   */
+  readonly sampling?: 'fit' | 'refuse'
+  /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['seed']`. Default: none. */
+  readonly dropParams?: readonly string[]
+  /**
+   * `auto`: if the client marked nothing for the vendor's cache, the instructions (or tools) and the last turn are marked, where
+   * they are long enough to be cached. `none`: nothing is added. Default: `auto` for models whose price has `cached` and
+   * `cacheWrite`, else `none`.
+   */
+  readonly promptCache?: PromptCache
 }
 
 const known: Known<AnthropicOptions> = {
-  apiKey: secret,
+  apiKey: secrets,
   baseURL: elsewhere,
   name: text,
   headers: textByName,
   traits: object,
   sampling: oneOf('fit', 'refuse'),
   dropParams: texts,
+  promptCache: oneOf('auto', 'none'),
   ...clientOptions,
 }
 
@@ -59,38 +70,39 @@ const known: Known<AnthropicOptions> = {
  * anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
 export function anthropic(options: AnthropicOptions = {}): Provider {
+  const { baseURL = 'https://api.anthropic.com' } = options
+  return messagesProvider({ ...options, baseURL: baseURL.replace(/(?:\/v1)?\/*$/, '/v1') })
+}
+
+/** The provider for a vendor whose base URL is used as it is. `addressOf`: see `MessageVendor`. */
+export function messagesProvider(
+  options: AnthropicOptions & { readonly baseURL: string },
+  addressOf?: MessageVendor['addressOf'],
+): Provider {
   checkKnown('anthropic', options, known)
-  const { name = 'anthropic', baseURL = 'https://api.anthropic.com' } = options
+  const { name = 'anthropic', promptCache } = options
   const client = new Client({
     ...options,
-    baseURL: baseURL.replace(/(?:\/v1)?\/*$/, '/v1'),
-    headers: headersOf(options),
+    ...authOf(options, (key) => ({ 'x-api-key': key }), headersOf(options)),
   })
 
-  const messages = new NativeMessages({ client, modelOf: ({ model }) => model })
+  const messages = new NativeMessages({
+    client,
+    modelOf: ({ model }) => model,
+    addressOf,
+    marks: { promptCache, automatic: new URL(client.origin).hostname === 'api.anthropic.com' },
+  })
 
   return {
     name,
     maker: 'anthropic',
     origin: client.origin,
-    chatTraits: { systemAnywhere: true, cacheControl: true, topK: true, richResults: true, maxStops: 8_191 },
     reportsSent: true,
     releasesCalls: true,
+    usesConversation: usesConversation(options.apiKey),
     message: (call) => messages.answer(call),
+    messageTraits: traitsFor(client, options),
     countMessage: (call) => messages.count(call),
-    async countChat(call) {
-      await forceParse(call)
-      return countChat(client, call, options)
-    },
-    async chat(call) {
-      await forceParse(call)
-      const { transfer, answerTool } = await send(client, call, options)
-      return piecesOf(transfer, client.answerBytes, {
-        answerTool,
-        failure: failureOf(call),
-        format: formatOf(call.model),
-      })
-    },
     async models({ signal }) {
       const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
       await requireSuccess(transfer, undefined, readFault)
@@ -99,32 +111,24 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
       return list.data.flatMap(modelObject)
     },
     costs: anthropicCosts,
+    withKey: (apiKey) => messagesProvider(withOwnKey(options, name, apiKey), addressOf),
     close: () => client.close(),
   }
 }
 
-/** Does not hold the call, whose request may be long. */
-function failureOf({ openModel, field }: Call<unknown>): (error: unknown) => Error {
-  return (error) => vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
-}
+/** From this version of the API on, no model has sampling parameters. */
+const withoutSampling = '2026-10-21'
 
-function headersOf({ apiKey, headers }: AnthropicOptions): Record<string, string> {
-  return { 'anthropic-version': '2023-06-01', ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...headers }
-}
-
-/** Reads an event stream or one message. The content type decides. */
-async function* piecesOf(transfer: Transfer, maxBytes: number, options: ReaderOptions): AsyncGenerator<ChatPiece> {
-  const reader = new MessageReader(options)
-  if (isMediaType(transfer.contentType, 'text/event-stream')) {
-    for await (const events of readValues(transfer)) {
-      yield* reader.push(events)
-      if (reader.done) return transfer.settle()
-    }
-    return reader.end()
+function traitsFor({ headers }: Client, { traits, sampling, dropParams }: AnthropicOptions) {
+  const fixed = (headers['anthropic-version'] ?? '') >= withoutSampling ? ({ sampling: 'none' } as const) : {}
+  return (model: string): MessageTraits => {
+    const claude = { ...traitsOf(model), ...fixed, ...traits?.[model] }
+    return { claude, sampling, dropParams }
   }
-  const message = (await readJsonObject(transfer, maxBytes)).value as Record<string, unknown>
-  yield* reader.push(message['type'] === 'error' ? [message] : eventsOf(message))
-  reader.end()
+}
+
+function headersOf({ headers }: AnthropicOptions): Record<string, string> {
+  return { 'anthropic-version': '2023-06-01', ...headers }
 }
 
 function modelObject(raw: unknown): ModelObject[] {

@@ -1,22 +1,6 @@
 /** The differences between models. Sources: the model catalogue of `@ai-sdk/anthropic`, and Anthropic's documentation. */
 
-/** The capabilities of a model that decide how a request is translated for it. */
-export interface ClaudeTraits {
-  /** Output limit in tokens if neither client nor registry has one: the API requires a limit. */
-  readonly maxTokens: number
-  /** How the model takes `reasoning_effort`: as an effort (`adapts`), as a `budget` of tokens, or not at all. */
-  readonly thinking: 'adapts' | 'budget' | 'none'
-  /** The translation of the effort `none`. */
-  readonly leastThinking: 'disabled' | 'between_tools' | 'low'
-  /** The efforts above `high` that the model supports. */
-  readonly efforts: readonly ('xhigh' | 'max')[]
-  /** Whether the model accepts `temperature`, `top_p` and `top_k`. `one`: only one of the first two. */
-  readonly sampling: 'all' | 'one' | 'none'
-  /** Whether the model supports JSON schemas for responses. If not, a forced tool replaces the schema. */
-  readonly schemas: boolean
-  /** Whether `tool_choice` may force a tool call. */
-  readonly forcedTools: boolean
-}
+import type { ClaudeTraits } from '../message-traits.ts'
 
 const legacy: ClaudeTraits = {
   maxTokens: 4_096,

@@ -1,8 +1,8 @@
 /** The rules of the demo model, tried in order: the first that returns a text gives the response. */
-import type { Conversation } from './conversation.ts'
 import { factsAskedFor, factsIn } from './facts.ts'
+import type { Prompt } from './prompt.ts'
 
-type Rule = (conversation: Conversation) => string | undefined
+type Rule = (prompt: Prompt) => string | undefined
 
 const rules: readonly Rule[] = [
   obey,
@@ -17,24 +17,24 @@ const rules: readonly Rule[] = [
   greet,
 ]
 
-export function answerTo(conversation: Conversation): string {
+export function answerTo(prompt: Prompt): string {
   for (const rule of rules) {
-    const answer = rule(conversation)
+    const answer = rule(prompt)
     if (answer !== undefined) return answer
   }
-  const question = conversation.question.replace(/\s+/g, ' ').trim().slice(0, 200)
+  const question = prompt.question.replace(/\s+/g, ' ').trim().slice(0, 200)
   if (question === '') return 'You said nothing. I am the demo model and answer by a few plain rules.'
   return `You said: "${question}" I am the demo model and answer by a few plain rules.`
 }
 
 /** Follows `Reply with exactly: pong` in the instructions. */
-function obey({ instructions }: Conversation): string | undefined {
+function obey({ instructions }: Prompt): string | undefined {
   const what = instructed.exec(instructions)?.groups?.['what']
   return what === undefined || /^(?:one|two|three|four|five|an?|\d+) [\w-]+\W*$/i.test(what) ? undefined : plain(what)
 }
 
 /** Follows `Reply with just the number.`: returns the latest value of that name from a tool or the user. */
-function sayValue({ question, earlier, instructions, results }: Conversation): string | undefined {
+function sayValue({ question, earlier, instructions, results }: Prompt): string | undefined {
   const found = valueOnly.exec(question)
   if (found === null) return undefined
   const name = (found.groups?.['name'] ?? found.groups?.['named'] ?? '').toLowerCase()
@@ -50,7 +50,7 @@ function sayValue({ question, earlier, instructions, results }: Conversation): s
 }
 
 /** After tool calls: the text that the user requested for this case, otherwise the results. */
-function repeatResults({ question, results }: Conversation): string | undefined {
+function repeatResults({ question, results }: Prompt): string | undefined {
   if (results.length === 0) return undefined
   const what = finallySaid.exec(question)?.groups?.['what']
   return plain(what) ?? results.map(({ tool, text }) => `${tool} says: ${text}`).join('\n')
@@ -82,7 +82,7 @@ const valueOnly = new RegExp(
 const numeric = /\b(?:number|numeral|digits?|value|result|sum|total|amount|count|answer|temperature|price)$/i
 
 /** Follows `Reply with exactly: pong`, `say only "OK"` and `Repeat "one two"`. */
-function sayExactly({ question }: Conversation): string | undefined {
+function sayExactly({ question }: Prompt): string | undefined {
   return quoted.exec(question)?.groups?.['what'] ?? plain(exactly.exec(question)?.groups?.['what'])
 }
 
@@ -96,7 +96,7 @@ function plain(requested: string | undefined): string | undefined {
 }
 
 /** Follows `Count from 1 to 5`. */
-function count({ question }: Conversation): string | undefined {
+function count({ question }: Prompt): string | undefined {
   const found = /\bcount (?:from )?(?:(\d{1,4}) )?(?:up )?to (\d{1,4})\b/i.exec(question)
   if (found === null) return undefined
   const first = Number(found[1] ?? 1)
@@ -110,7 +110,7 @@ const tale =
   )
 
 /** Follows `Write a story of 300 words`. */
-function writeAtLength({ question }: Conversation): string | undefined {
+function writeAtLength({ question }: Prompt): string | undefined {
   const found = /\b(\d{1,4})[ -]words?\b/i.exec(question)
   if (found === null || Number(found[1]) < 20) return undefined
   const words: string[] = []
@@ -123,7 +123,7 @@ function writeAtLength({ question }: Conversation): string | undefined {
 }
 
 /** Answers `What is my name?` from earlier messages, and `What did the tool say?` from earlier results. */
-function recall({ question, earlier, instructions, earlierResults }: Conversation): string | undefined {
+function recall({ question, earlier, instructions, earlierResults }: Prompt): string | undefined {
   if (!/\?|\b(?:what|which|who|recall|remember|remind|repeat|tell me)\b/i.test(question)) return undefined
   const facts = factsAskedFor(question, factsIn([instructions, ...earlier, question]))
   if (facts.length > 0) return facts.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
@@ -131,26 +131,25 @@ function recall({ question, earlier, instructions, earlierResults }: Conversatio
   return earlierResults.map(({ tool, text }) => `${tool} said: ${text}`).join('\n')
 }
 
-const kinds: Readonly<Record<string, string>> = { image_url: 'an image', input_audio: 'a sound', file: 'a file' }
+const kinds = { image: 'an image', audio: 'a sound', file: 'a file' } as const
 
 /** Names the kinds and types of the attachments: the model cannot read them. */
-function describe({ attachments }: Conversation): string | undefined {
+function describe({ attachments }: Prompt): string | undefined {
   if (attachments.length === 0) return undefined
-  const parts = attachments.slice(0, 20).map((part) => {
-    const url = part.image_url?.url ?? ''
-    const type = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url.slice(0, 100))?.[1]
-    return `${kinds[part.type] ?? `a part of type ${part.type.slice(0, 40)}`}${type === undefined ? '' : ` (${type})`}`
+  const parts = attachments.slice(0, 20).map(({ type, source }) => {
+    const known = type === 'image' && 'mediaType' in source && /^[\w.+-]+\/[\w.+-]+$/.test(source.mediaType ?? '')
+    return `${kinds[type]}${known ? ` (${source.mediaType})` : ''}`
   })
   return `I received ${parts.join(', ')} with your message. I am the demo model and cannot look inside.`
 }
 
 /** Confirms `My name is Ada.` */
-function takeNote({ question }: Conversation): string | undefined {
+function takeNote({ question }: Prompt): string | undefined {
   const facts = [...factsIn([question])]
   return facts.length === 0 ? undefined : `Noted: ${facts.map(([name, value]) => `${name} is ${value}`).join(', ')}.`
 }
 
-function greet({ question }: Conversation): string | undefined {
+function greet({ question }: Prompt): string | undefined {
   if (!/\b(?:hello|hi|hey|good (?:morning|evening))\b/i.test(question)) return undefined
   return 'Hello! I am the demo model. I answer by a few plain rules, without a key and without a network.'
 }

@@ -1,18 +1,23 @@
-/** The built-in demo provider. Its rules for chats are in `answer.ts`. */
-import type { Call, ChatPiece, ImageAnswer, Provider, TranscriptAnswer } from '../contract.ts'
-import type { ChatRequest } from '../../wire/chat.ts'
+/** The built-in demo provider. Its rules for conversations are in `answer.ts`. */
+import type { Conversation } from '../../conversation/conversation.ts'
+import type { Call, ImageAnswer, Provider, SpeechPiece, TranscriptAnswer } from '../contract.ts'
+import type { GeneratedPart } from '../generated-part.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 import type { ModelObject } from '../../wire/model.ts'
+import type { RerankAnswer, RerankRequest } from '../../wire/rerank.ts'
+import type { SpeechRequest } from '../../wire/speech.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { checkKnown, amount, delay, text } from '../../records/known-options.ts'
 import { forceParse } from '../yielding.ts'
-import { chat } from './chat.ts'
 import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
+import { generate } from './generate.ts'
 import { generateImages } from './images.ts'
 import { moderate } from './moderate.ts'
+import { rerank } from './rerank.ts'
+import { speak } from './speak.ts'
 import { transcribe } from './transcribe.ts'
 import { demoVideo } from './video.ts'
 
@@ -29,29 +34,38 @@ export interface DemoOptions {
 /** The methods of the demo provider. */
 export interface DemoProvider extends Provider {
   /** Answers by fixed rules, such as `Reply with exactly: pong`, and calls the tools that the question is about. */
-  chat(call: Call<ChatRequest>): AsyncIterable<ChatPiece>
+  generate(call: Call<Conversation>): AsyncIterable<GeneratedPart>
   /** Hashes words: texts with common words have similar vectors. */
   embed(call: Call<EmbeddingRequest>): Promise<EmbeddingList>
   /** Searches for a few English words of each category. */
   moderate(call: Call<ModerationRequest>): Promise<ModerationList>
   /** Draws PNGs, returned as base64. If the client requests URLs, the gateway returns data URLs. */
   generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
-  /** Edits PNGs with 8 bits per sample. */
+  /** Draws the prompt in the size of a PNG. */
   editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer>
+  /** Ranks documents by the words that they have in common with the query. */
+  rerank(call: Call<RerankRequest>): Promise<RerankAnswer>
+  /** Plays a tone for each word, as WAV or as samples. */
+  speak(call: Call<SpeechRequest>): AsyncIterable<SpeechPiece>
   /** Returns a description of a WAV file as its transcript: there is no speech recognition. */
   transcribe(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
 }
 
-/** The models, for a `'demo/*'` entry. Every other name works too. */
-const models: readonly ModelObject[] = [
+/** The names of the models. Every other name works too. */
+export const demoNames = [
   'demo',
   'demo-embedding',
   'demo-moderation',
   'demo-image',
+  'demo-rerank',
+  'demo-speech',
   'demo-transcription',
   'demo-video-portrait',
   'demo-video-landscape',
-].map((id) => ({
+] as const
+
+/** For a `'demo/*'` entry. */
+const models: readonly ModelObject[] = demoNames.map((id) => ({
   id,
   object: 'model',
   created: 1_764_547_200,
@@ -70,8 +84,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
   return {
     name,
-    chatTraits: { systemAnywhere: true },
-    chat: (call) => chat(call, call.stream ? paceMs : 0),
+    generate: (call) => generate(call, call.stream ? paceMs : 0),
     async embed(call) {
       await forceParse(call)
       return embed(call.request)
@@ -82,6 +95,11 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     },
     generateImages,
     editImages,
+    async rerank(call) {
+      await forceParse(call)
+      return rerank(call.request)
+    },
+    speak: (call) => speak(call, paceMs),
     transcribe: (call) => transcribe(call, paceMs),
     video: demoVideo(videoSeconds, Date.now),
     models: async () => models,

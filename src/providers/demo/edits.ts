@@ -1,4 +1,4 @@
-/** Edits images: the prompt's scene in the transparent parts of the mask, all other pixels unchanged. */
+/** Edits images: the prompt's scene in the size of the image, which is not looked at. */
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
@@ -6,42 +6,25 @@ import type { ImageEditRequest, ImageReference } from '../../wire/images.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
 import { forceParse, yieldIfLarge } from '../yielding.ts'
 import { readDataUrl } from '../data-url.ts'
-import { repaint, resize } from './draw.ts'
+import { draw } from './draw.ts'
 import { answerWith, sizeOf } from './images.ts'
-import { readPng, type Picture } from './png.ts'
+import { sizeOfPng } from './png.ts'
 
 interface Originals {
   readonly image: Buffer
   readonly mask: Buffer | undefined
 }
 
-/** Edits the first image if there are several. */
+/** Draws the prompt in the size of the first image. */
 export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer> {
   const originals = call.form === undefined ? await referenced(call) : await uploaded(call.form)
-  const { prompt } = call.request
-  const picture = await readPng(originals.image, 'image')
-  const mask = originals.mask && (await readPng(originals.mask, 'mask'))
-  if (mask && (mask.width !== picture.width || mask.height !== picture.height)) {
+  const original = sizeOfPng(originals.image, 'image')
+  const mask = originals.mask && sizeOfPng(originals.mask, 'mask')
+  if (mask && (mask.width !== original.width || mask.height !== original.height)) {
     throw invalid('"mask" must have the same size as "image".', 'mask')
   }
-  const inRegion = regionOf(picture, mask)
-  const size = sizeOf(call.request) ?? picture
-  return answerWith(call, 'image_edit', async (nth, grain) => {
-    // Partial images show the original.
-    const edited = grain === 1 ? await repaint(picture, prompt, nth, inRegion) : picture
-    return size.width === picture.width && size.height === picture.height
-      ? edited
-      : resize(edited, size.width, size.height)
-  })
-}
-
-/** The fully transparent pixels of the mask; without a mask those of the image, or all pixels if it has none. */
-function regionOf(picture: Picture, mask: Picture | undefined): (pixel: number) => boolean {
-  const { pixels } = mask ?? picture
-  const isClear = (pixel: number) => pixels[pixel * 4 + 3] === 0
-  if (mask !== undefined) return isClear
-  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] === 0) return isClear
-  return () => true
+  const { width, height } = sizeOf(call.request) ?? original
+  return answerWith(call, 'image_edit', (nth, grain) => draw(call.request.prompt, width, height, nth, grain))
 }
 
 async function uploaded(form: Form): Promise<Originals> {

@@ -5,9 +5,10 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
-import { budget } from './budget.ts'
 import { countTokens } from './tokens.ts'
 
+/** Characters or tokens that are read of a text, and numbers in all vectors of an answer. */
+const [readLength, maxNumbers] = [8_000, 600_000]
 const defaultDimensions = 256
 const mostDimensions = 4096
 
@@ -22,8 +23,8 @@ export async function embed({ input, dimensions }: EmbeddingRequest): Promise<Em
   if (size > mostDimensions) throw invalid(`"dimensions" must be at most ${mostDimensions}.`, 'dimensions')
   const single = typeof input === 'string' || typeof input[0] === 'number'
   const texts = (single ? [input] : input) as readonly (string | readonly number[])[]
-  if (texts.length * size > budget.vectorNumbers) {
-    const most = Math.floor(budget.vectorNumbers / size)
+  if (texts.length * size > maxNumbers) {
+    const most = Math.floor(maxNumbers / size)
     throw invalid(`"input" must have at most ${most} texts of ${size} dimensions for this model.`, 'input')
   }
   const data: EmbeddingList['data'][number][] = []
@@ -34,7 +35,7 @@ export async function embed({ input, dimensions }: EmbeddingRequest): Promise<Em
       read = 0
       await breathe()
     }
-    const known = text.slice(0, budget.messageLength)
+    const known = text.slice(0, readLength)
     read += known.length + size
     tokens +=
       typeof known === 'string' ? Math.ceil((countTokens(known) * text.length) / (known.length || 1)) : text.length

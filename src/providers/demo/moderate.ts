@@ -11,8 +11,9 @@ import {
   type ModerationRequest,
   type ModerationResult,
 } from '../../wire/moderations.ts'
-import { budget } from './budget.ts'
 
+/** Characters that are read of a text, and texts of a request. */
+const [readLength, maxTexts] = [8_000, 1_000]
 /** Characters processed in one turn of the event loop. */
 const lengthPerTurn = 32_000
 
@@ -37,8 +38,8 @@ const lists = moderationCategories.map((name) => ({ name, parent: parentOf(name)
 
 export async function moderate({ input }: ModerationRequest): Promise<ModerationList> {
   const texts = textsOf(input)
-  if (texts.length > budget.moderatedTexts) {
-    throw invalid(`"input" must have at most ${budget.moderatedTexts} texts for this model.`, 'input')
+  if (texts.length > maxTexts) {
+    throw invalid(`"input" must have at most ${maxTexts} texts for this model.`, 'input')
   }
   const results: ModerationResult[] = []
   let read = 0
@@ -47,7 +48,7 @@ export async function moderate({ input }: ModerationRequest): Promise<Moderation
       read = 0
       await breathe()
     }
-    const known = text?.slice(0, budget.messageLength)
+    const known = text?.slice(0, readLength)
     read += (known?.length ?? 0) + moderationCategories.length
     results.push(resultOf(known))
   }

@@ -1,66 +1,50 @@
 /** The demo model's tokens: short pieces of words. Joined, they are the original text. */
-import type { ChatRequest } from '../../wire/chat.ts'
-import { budget } from './budget.ts'
+import { invalid } from '../../errors.ts'
+import type { Block, Conversation } from '../../conversation/conversation.ts'
+import { isShort } from '../../wire/json.ts'
 
 /** A piece of a word or number with the space before it; one other character; a run of white space. */
 const token = / ?(?:\p{Ideographic}|[[\p{L}\p{M}]--\p{Ideographic}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s{1,8}/gv
+
+/** Characters that are split into tokens; the tokens of the rest are extrapolated. */
+const splitLength = 100_000
+/** Characters of the tools and the schema of a request. */
+const maxOffer = 500_000
+/** The overhead of a turn, and of an image, audio or a file of any size. */
+const [turnTokens, mediaTokens] = [4, 85]
 
 export function tokensOf(text: string): string[] {
   return text.match(token) ?? []
 }
 
-/** Counts the tokens of several texts. Above the budget it extrapolates. */
-export class TokenCounter {
-  #split = 0
-  #rest = 0
-  #tokens = 0
-
-  add(text: string): void {
-    const read = text.slice(0, Math.max(budget.countedLength - this.#split, 0))
-    if (read !== '') this.#tokens += tokensOf(read).length
-    this.#split += read.length
-    this.#rest += text.length - read.length
-  }
-
-  get tokens(): number {
-    return this.#tokens + (this.#rest === 0 ? 0 : Math.ceil((this.#tokens / this.#split) * this.#rest))
-  }
-}
-
 export function countTokens(text: string): number {
-  const counter = new TokenCounter()
-  counter.add(text)
-  return counter.tokens
+  const split = text.slice(0, splitLength)
+  const tokens = tokensOf(split).length
+  return split.length === text.length ? tokens : Math.ceil((tokens / split.length) * text.length)
 }
 
-/** The overhead of a message, and of the response. */
-const messageTokens = 4
-const answerTokens = 3
-/** For an image, audio or a file of any size. */
-const attachmentTokens = 85
-
-/** Tokens of a request: messages, attachments and tools. `requireOffer` has limited the size of the tools. */
-export function promptTokens(request: ChatRequest): number {
-  const { messages, tools, functions, response_format: format } = request
-  const counter = new TokenCounter()
-  let frames = answerTokens
-  for (const { content, tool_calls: calls } of messages) {
-    frames += messageTokens
-    if (typeof content === 'string') counter.add(content)
-    else {
-      for (const { text } of content ?? []) {
-        if (text === undefined) frames += attachmentTokens
-        else counter.add(text)
-      }
-    }
-    for (const call of calls ?? []) {
-      frames += messageTokens
-      counter.add(call.function?.name ?? '')
-      counter.add(call.function?.arguments ?? '')
+/** Tokens of a conversation: turns, media, tools and the schema of the answer. Throws 400 for too large tools or schemas. */
+export function promptTokens({ turns, tools, output }: Conversation): number {
+  const texts: string[] = []
+  let tokens = turnTokens - 1
+  const add = (block: Block): void => {
+    if (block.kind === 'text') texts.push(block.text)
+    else if (block.kind === 'media') tokens += mediaTokens
+    else if (block.kind === 'call') texts.push(block.name, block.input)
+    else if (block.kind === 'result') block.blocks.forEach(add)
+    if (block.kind === 'call' || block.kind === 'result') tokens += turnTokens
+  }
+  for (const { blocks } of turns) {
+    tokens += turnTokens
+    blocks.forEach(add)
+  }
+  const offers = { tools: tools.map((tool) => ({ ...tool, place: undefined })), output }
+  for (const [name, offer] of Object.entries(offers)) {
+    if (!isShort(offer, maxOffer)) {
+      throw invalid(`"${name}" is too large for this model: at most ${maxOffer} characters.`, name)
     }
   }
-  for (const offer of [tools, functions, format?.json_schema]) {
-    if (offer && (!Array.isArray(offer) || offer.length > 0)) counter.add(JSON.stringify(offer))
-  }
-  return frames + counter.tokens
+  if (tools.length > 0) texts.push(JSON.stringify(offers.tools))
+  if (output?.kind === 'schema') texts.push(JSON.stringify(output.schema))
+  return tokens + countTokens(texts.join(' '))
 }

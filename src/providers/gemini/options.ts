@@ -1,11 +1,15 @@
-import { elsewhere, object, secret, text, textByName, texts, type Known } from '../../records/known-options.ts'
+import { elsewhere, object, secrets, text, textByName, texts, type Known } from '../../records/known-options.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
-import type { RequestOptions } from './request.ts'
+import type { ApiKey } from '../credentials/key.ts'
+import type { GeminiTraits } from '../content-traits.ts'
 
 /** Options of `gemini`. */
-export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
-  /** Sent as `x-goog-api-key`. Omit it if `headers` carries the credentials, as on Vertex AI. */
-  readonly apiKey?: string | undefined
+export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
+  /**
+   * Sent as `x-goog-api-key`, on Vertex AI as `Authorization: Bearer`: a key, a function that returns it, or several of them.
+   * Omit it if `headers` carries the credentials.
+   */
+  readonly apiKey?: ApiKey | undefined
   /**
    * With or without a version such as `/v1beta`. Default `https://generativelanguage.googleapis.com`. On Vertex AI:
    * `https://…/v1/projects/…/locations/…/publishers/google`.
@@ -15,10 +19,14 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly name?: string
   /** Additional headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
+  readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
+  /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['logit_bias']`. Default: none. */
+  readonly dropParams?: readonly string[]
 }
 
 export const known: Known<GeminiOptions> = {
-  apiKey: secret,
+  apiKey: secrets,
   baseURL: elsewhere,
   name: text,
   headers: textByName,

@@ -2,18 +2,20 @@
 import { cancellationOf, type Cancellation } from '../../http/cancellation.ts'
 import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
+import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { serialize } from '../yielding.ts'
 import { vendorError } from '../vendor-error.ts'
 import { anonymousClient } from '../videos/download.ts'
-import { readFault, statusOf } from './fault.ts'
+import { readFault, statusOf } from '../content/fault.ts'
 import type { GeminiOptions } from './options.ts'
 
 const jsonBody = { 'content-type': 'application/json' }
 
 export class Vendor {
   readonly #options: GeminiOptions
+  readonly #auth: ReturnType<typeof authOf>
   /** The base URL with its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
   readonly base: string
   readonly client: Client
@@ -21,16 +23,22 @@ export class Vendor {
   constructor(options: GeminiOptions) {
     this.#options = options
     this.base = versioned(options.baseURL ?? 'https://generativelanguage.googleapis.com')
-    this.client = new Client({ ...options, baseURL: this.base, headers: headersOf(options) })
+    this.#auth = authOf(options, this.isVertex ? bearer : googleKey, options.headers ?? {})
+    this.client = new Client({ ...options, baseURL: this.base, ...this.#auth })
   }
 
   /** A client for the URL of a file; the caller closes it. It has our credentials only if the URL is at the vendor. */
   clientAt(url: URL): Client {
     const base = new URL(this.base)
     if (url.origin === base.origin) {
-      return new Client({ ...this.#options, baseURL: url.origin + base.search, headers: headersOf(this.#options) })
+      return new Client({ ...this.#options, baseURL: url.origin + base.search, ...this.#auth })
     }
     return anonymousClient(url, base.protocol === 'http:', this.#options)
+  }
+
+  /** Vertex AI has the models below their publisher. */
+  get isVertex(): boolean {
+    return this.base.includes('/publishers/')
   }
 
   close(): Promise<void> {
@@ -58,7 +66,16 @@ export class Vendor {
   ): Promise<Transfer> {
     const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
     const path = `/${collectionOf(call.model)}:${method}`
-    return this.client.send({ path, body: bytes, headers: jsonBody, added: call.headers, signal, sent: call.sent })
+    return this.client.send({
+      path,
+      body: bytes,
+      headers: jsonBody,
+      added: call.headers,
+      signal,
+      sent: call.sent,
+      answered: call.answered,
+      about: call,
+    })
   }
 
   /** Converts an error inside a response to the error to throw. */
@@ -72,8 +89,8 @@ export function collectionOf(model: string): string {
   return /^(?:models|tunedModels)\/[\w.-]+$/.test(model) ? model : `models/${encodeURIComponent(model)}`
 }
 
-function headersOf({ apiKey, headers }: GeminiOptions): Record<string, string> {
-  return { ...(apiKey !== undefined && { 'x-goog-api-key': apiKey }), ...headers }
+function googleKey(key: string): Record<string, string> {
+  return { 'x-goog-api-key': key }
 }
 
 function versioned(baseURL: string): string {

@@ -1,4 +1,4 @@
-/** Translates Anthropic's errors, `{ type, message }`. */
+/** Reads Anthropic's errors, `{ type, message }`. */
 import type { VendorFault } from '../vendor-error.ts'
 
 /** Source: Anthropic's API reference, Errors. */
@@ -15,28 +15,11 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** OpenAI's name for each of Anthropic's fields. */
-const fields: Readonly<Record<string, string>> = {
-  max_tokens: 'max_tokens',
-  messages: 'messages',
-  system: 'messages',
-  temperature: 'temperature',
-  top_p: 'top_p',
-  stop_sequences: 'stop',
-  tools: 'tools',
-  tool_choice: 'tool_choice',
-  thinking: 'reasoning_effort',
-  'output_config.effort': 'reasoning_effort',
-  'output_config.format': 'response_format',
-  metadata: 'user',
-}
-
+/** The code and the field of an error, by its words. */
 export function readFault(fault: VendorFault): VendorFault {
   const { message } = Object(fault.error) as { message?: unknown }
   const text = typeof message === 'string' ? message : ''
-  const param = paramOf(text)
-  const limit = param === 'max_tokens' && fault.sent?.('max_completion_tokens') !== undefined
-  return { ...fault, error: { code: codeOf(text), param: limit ? 'max_completion_tokens' : param } }
+  return { ...fault, error: { code: codeOf(text), param: fieldIn(text) } }
 }
 
 /** The status of an error inside a stream. */
@@ -52,7 +35,8 @@ function codeOf(message: string): string | undefined {
   return undefined
 }
 
-function paramOf(message: string): string | undefined {
-  const path = /^([a-z_]+)(\.[a-z_]+)?[\w.]*:/.exec(message)
-  return path === null ? undefined : (fields[`${path[1]}${path[2] ?? ''}`] ?? fields[path[1] as string])
+/** The field that a message begins with, as in "output_config.effort: …". */
+function fieldIn(message: string): string | undefined {
+  const [, root, inner = ''] = /^([a-z_]+)(\.[a-z_]+)?[\w.]*:/.exec(message) ?? []
+  return root === undefined ? undefined : `${root}${inner}`
 }

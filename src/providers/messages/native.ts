@@ -3,6 +3,7 @@ import { cancellationOf } from '../../http/cancellation.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import type { Message, MessageRequest } from '../../wire/messages.ts'
 import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { cacheMarks, type PromptCache } from '../cache-marks.ts'
 import { readFault, statusOf } from './fault.ts'
 import type { Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
@@ -16,7 +17,7 @@ import { DeltaTemplates } from './delta-template.ts'
 import { readMessageFrames } from './frames.ts'
 import { safeErrorText } from './safe-error-text.ts'
 import { renamed } from './frames.ts'
-import { expectsThinking, withoutThinking } from './thinking.ts'
+import { expectsThinking, rejectsThinking, withoutPastThinking, withoutThinking } from './thinking.ts'
 
 /** The version of the API, unless the host names one. */
 const version = '2023-06-01'
@@ -29,6 +30,18 @@ export interface MessageVendor {
   readonly client: Client
   /** The vendor's name for the model of a call. */
   readonly modelOf: (call: Call<unknown>) => string
+  /** Where requests about a model go, if not to the paths of Anthropic, and what changes in them. */
+  readonly addressOf?: ((model: string, request: MessageAddress) => MessageAddress) | undefined
+  /** Whether the gateway marks what to cache. Default: not. */
+  readonly marks?: { readonly promptCache: PromptCache | undefined; readonly automatic: boolean } | undefined
+}
+
+/** Where a request goes. */
+export interface MessageAddress {
+  readonly path: string
+  readonly stream: boolean
+  /** Fields to replace, add, or (if undefined) remove. */
+  readonly changes: Readonly<Record<string, unknown>>
 }
 
 /** Serves messages; one for each vendor. */
@@ -49,18 +62,29 @@ export class NativeMessages {
     const rename = model === call.publicModel ? undefined : call.publicModel
     const failure = failureOf(call)
     if (isMediaType(transfer.contentType, 'text/event-stream')) {
-      return readMessageFrames(transfer, { rename, parsed: !call.stream, failure, templates: this.#templates })
+      return readMessageFrames(transfer, {
+        rename,
+        parsed: !call.stream || call.inChunks === true,
+        failure,
+        templates: this.#templates,
+      })
     }
-    if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
+    if (call.stream && call.inChunks !== true && !isMediaType(transfer.contentType, 'application/json')) {
       throw transfer.fail(unreadable("the vendor's response is not an event stream"))
     }
     return wholeMessage(await readJsonObject(transfer, client.answerBytes), rename, failure)
   }
 
-  /** Sends the request again without thinking, if the vendor misses that of another vendor's calls. */
+  /**
+   * Sends the request again without thinking, if the vendor misses that of another vendor's calls; and if the gateway made
+   * the request, without that of earlier answers which the vendor rejects: signatures are bound to the organisation, and for
+   * newer models to everything before them, which the client may have shortened.
+   */
   async #corrected(refused: Transfer, path: string, call: Call<MessageRequest>, client: Client): Promise<Transfer> {
     const error = await readError(refused)
     if (expectsThinking(error)) return this.#send(path, call, client, withoutThinking(call))
+    if (call.inChunks === true && rejectsThinking(error))
+      return this.#send(path, call, client, withoutPastThinking(call))
     throw vendorError(reader(call)({ status: 400, error, openModel: call.openModel, sent: call.field }))
   }
 
@@ -88,13 +112,25 @@ export class NativeMessages {
       await yieldIfLarge(call)
     }
     const model = this.#vendor.modelOf(call)
+    const { marks } = this.#vendor
+    const marked =
+      marks === undefined || path === counting
+        ? changes
+        : { ...cacheMarks(call, { ...marks, model, instructions: 'system' }), ...changes }
+    const named = model === call.publicModel ? marked : { ...marked, model }
+    // A request that the gateway has made is one for an answer.
+    const isAsked = path === counting && call.inChunks === true
+    const usual = { path, stream: call.stream, changes: isAsked ? { ...withoutAnswer(call.request), ...named } : named }
+    const address = this.#vendor.addressOf?.(model, usual) ?? usual
     return client.send({
-      path,
-      body: call.json(model === call.publicModel ? changes : { ...changes, model }),
+      path: address.path,
+      body: call.json(address.changes),
       headers: this.#headers(call),
       added: call.headers,
       signal: cancellationOf(call),
       sent: call.sent,
+      answered: call.answered,
+      about: { model, conversation: call.conversation },
       whole: call.stream ? undefined : new WholeBody(client.answerBytes),
     })
   }
@@ -109,6 +145,27 @@ export class NativeMessages {
       ...(features !== '' && { 'anthropic-beta': features }),
     }
   }
+}
+
+/** The fields of a request that count. Source: Anthropic's API reference, Count tokens in a message. */
+const counted: ReadonlySet<string> = new Set([
+  'cache_control',
+  'context_management',
+  'mcp_servers',
+  'messages',
+  'model',
+  'output_config',
+  'speed',
+  'system',
+  'thinking',
+  'tool_choice',
+  'tools',
+])
+
+/** The changes that leave out what only an answer needs, which the count rejects. */
+function withoutAnswer(request: object): Record<string, undefined> {
+  const names = Object.keys(request).filter((name) => !counted.has(name))
+  return Object.fromEntries(names.map((name) => [name, undefined]))
 }
 
 function wholeMessage(
@@ -136,6 +193,8 @@ function failureOf(call: Call<unknown>): (error: unknown) => Error {
 function reader({
   model,
   publicModel,
-}: Pick<Call<unknown>, 'model' | 'publicModel'>): (fault: VendorFault) => VendorFault {
+  inChunks,
+}: Pick<Call<unknown>, 'model' | 'publicModel' | 'inChunks'>): (fault: VendorFault) => VendorFault {
+  if (inChunks === true) return readFault
   return (fault) => ({ ...readFault(fault), quote: safeErrorText(fault.error, model, publicModel) })
 }

@@ -2,6 +2,7 @@
 import type { Call } from '../contract.ts'
 import { isRecord } from '../../wire/json.ts'
 import type { OpenAIOptions } from './options.ts'
+import { withoutDeveloper, withShortCallIds } from './quirks.ts'
 
 type Changes = Record<string, unknown>
 
@@ -56,8 +57,14 @@ const extraFields = ['reasoning', 'reasoning_content', 'reasoning_details', 'ext
  * this vendor requires.
  */
 function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes | undefined {
-  const { pastFields, messageNames = true, wantsReasoning = false } = options
-  if (pastFields === undefined && messageNames && !wantsReasoning) return undefined
+  const {
+    pastFields,
+    messageNames = true,
+    wantsReasoning = false,
+    developerRole = true,
+    shortCallIds = false,
+  } = options
+  if (pastFields === undefined && messageNames && !wantsReasoning && developerRole && !shortCallIds) return undefined
   const body = bytesOf(call.json({}))
   const known = wantsReasoning ? [...(pastFields ?? []), 'reasoning_content'] : pastFields
   const unwanted =
@@ -66,12 +73,16 @@ function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes | u
       : []
   const dropNames = !messageNames && body.includes('"name"')
   const addReasoning = wantsReasoning && body.includes('_calls"')
-  const messages = unwanted.length > 0 || dropNames || addReasoning ? call.field('messages') : undefined
+  const dropDeveloper = !developerRole && body.includes('"developer"')
+  const shortenIds = shortCallIds && (body.includes('_calls"') || body.includes('_call_id"'))
+  const changes = unwanted.length > 0 || dropNames || addReasoning || dropDeveloper || shortenIds
+  const messages = changes ? call.field('messages') : undefined
   if (!Array.isArray(messages)) return undefined
   const adapted = messages.map((message: unknown) => {
     const unnamed = dropNames ? withoutName(message) : message
     const reasoned = addReasoning ? withReasoning(unnamed) : unnamed
-    return clean(reasoned, unwanted)
+    const instructed = dropDeveloper ? withoutDeveloper(reasoned) : reasoned
+    return clean(shortenIds ? withShortCallIds(instructed) : instructed, unwanted)
   })
   return adapted.some((message, index) => message !== messages[index]) ? { messages: adapted } : undefined
 }

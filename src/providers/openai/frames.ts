@@ -12,7 +12,7 @@ import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
-import { faultIn, parseChunk, saysNothing } from './chunk.ts'
+import { faultIn, parseChunk, saysNothing } from '../chat-chunk.ts'
 import { FrameTemplates } from './template.ts'
 import { FrameTemplate } from './template.ts'
 

@@ -24,8 +24,8 @@ const counted = [
 /** Undefined for a vendor without this count. */
 export async function countResponse(vendor: Vendor, call: Call<ResponseRequest>): Promise<number | undefined> {
   await forceParse(call)
-  const others = Object.keys(call.request).filter((name) => !counted.includes(name))
-  const transfer = await sendCorrected(vendor, '/responses/input_tokens', call, others)
+  const others = Object.keys(call.request).flatMap((name) => (counted.includes(name) ? [] : [[name, undefined]]))
+  const transfer = await sendCorrected(vendor, '/responses/input_tokens', call, Object.fromEntries(others))
   if (transfer.status === 404 || transfer.status === 405) {
     transfer.stop()
     return undefined

@@ -9,13 +9,17 @@ import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
+import { rankingIn } from '../ranking.ts'
 import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
+import { speak } from './speech.ts'
 import { chat, complete, readComplete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
+import { usesConversation, withOwnKey } from '../credentials/key.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos.ts'
 import { type OpenAIOptions, known } from './options.ts'
+import type { RerankAnswer, RerankRequest } from '../../wire/rerank.ts'
 import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 
 /**
@@ -42,6 +46,7 @@ export function openai(given: OpenAIOptions = {}): Provider {
     origin: vendor.client.origin,
     reportsSent: true,
     releasesCalls: true,
+    usesConversation: usesConversation(options.apiKey) || (options.promptCacheKey !== undefined && 'named'),
     chat: (call) => chat(vendor, call, options),
     chatTraits: { ...(options.wantsReasoning === true && { reasoning: true }), ...options.chatTraits },
     complete: (call) => complete(vendor, call, options),
@@ -50,9 +55,10 @@ export function openai(given: OpenAIOptions = {}): Provider {
     moderate: (call) => moderate(vendor, call),
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
+    speak: (call) => speak(vendor, call, options, hasResponses(options) || options.preset === 'azure'),
     transcribe: (call) => transcribe(vendor, call),
     ...(hasResponses(options) && {
-      respond: (call) => respond(vendor, call),
+      respond: (call) => respond(vendor, call, options),
       compact: (call) => compact(vendor, call),
       countResponse: (call) => countResponse(vendor, call),
     }),
@@ -60,9 +66,15 @@ export function openai(given: OpenAIOptions = {}): Provider {
       message: (call) => messages.answer(call),
       countMessage: (call) => messages.count(call),
     }),
-    models: ({ signal }) => listModels(vendor, signal),
+    // Azure lists what can be deployed, and serves deployments by names of their own.
+    ...(given.preset !== 'azure' && { models: ({ signal }) => listModels(vendor, signal) }),
+    ...(ranks(given) && { rerank: (call) => rerank(vendor, call) }),
     ...(video && { video }),
     costs: costsOf(given, hasResponses(options)),
+    withKey(apiKey) {
+      const { organization: _, project: __, ...rest } = given
+      return openai(withOwnKey(rest, options.name ?? 'openai', apiKey))
+    },
     close: () => vendor.close(),
   }
 }
@@ -80,6 +92,20 @@ function makerOf(options: OpenAIOptions): string {
 
 function hasResponses({ responses, baseURL }: OpenAIOptions): boolean {
   return responses ?? (baseURL === undefined || URL.parse(baseURL)?.hostname === 'api.openai.com')
+}
+
+/** Servers that are known to rank documents, and those that may. */
+function ranks({ preset, baseURL }: OpenAIOptions): boolean {
+  if (preset === undefined) return baseURL !== undefined
+  return ['llamacpp', 'openrouter', 'together', 'vllm'].includes(preset)
+}
+
+async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<RerankAnswer> {
+  const { transfer, failure } = await vendor.post('/rerank', call)
+  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
+  const { error } = value as { readonly error?: unknown }
+  if (error) throw failure(error)
+  return rankingIn(value)
 }
 
 async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {

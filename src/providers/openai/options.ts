@@ -4,14 +4,16 @@ import {
   flag,
   object,
   oneOf,
-  secret,
+  secrets,
   text,
   textByName,
   texts,
   type Known,
 } from '../../records/known-options.ts'
+import type { PromptCache } from '../cache-marks.ts'
 import type { ChatTraits } from '../chat-traits.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
+import type { ApiKey } from '../credentials/key.ts'
 
 /**
  * A vendor that `openai` knows.
@@ -42,8 +44,11 @@ export type PresetName =
 export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
   /** A vendor whose base URL and deviations from OpenAI's API are built in. Default: none. */
   readonly preset?: PresetName
-  /** Sent as `Authorization: Bearer`. Omit it for a vendor without keys, or if `headers` carries the key. */
-  readonly apiKey?: string | undefined
+  /**
+   * Sent as `Authorization: Bearer`: a key, a function that returns it, or several of them. Omit it for a vendor without keys,
+   * or if `headers` carries the key.
+   */
+  readonly apiKey?: ApiKey | undefined
   /** The header that carries the bare key, such as `api-key`. Default: `Authorization` with `Bearer`. */
   readonly keyHeader?: string
   /** Default: the preset's; without a preset `https://api.openai.com/v1`. */
@@ -87,11 +92,31 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    * `reasoning_content`: what the client kept in another field takes its place, or else a space. Default false.
    */
   readonly wantsReasoning?: boolean
+  /** Set it to false for vendors that reject the role `developer`: its messages become those of the system. Default true. */
+  readonly developerRole?: boolean
+  /** Set it to true for vendors that reject ids of calls other than nine letters or digits, as Mistral does. Default false. */
+  readonly shortCallIds?: boolean
   /**
    * What the vendor's chats accept beyond the usual, for requests that the gateway translates into chats, such as messages.
    * Default: the preset's; without a preset nothing.
    */
   readonly chatTraits?: ChatTraits
+  /**
+   * How the vendor's chats take the key that keeps the prompts of a conversation in one cache: `prompt_cache_key` in the body,
+   * or the header `x-grok-conv-id`. It is the client's own, or else a hash of the session that the client names. Default: the
+   * preset's; without a preset none is added.
+   */
+  readonly promptCacheKey?: 'prompt_cache_key' | 'x-grok-conv-id'
+  /**
+   * The vendor's models that cache what `cache_control` marks. Default: the preset's (Claude at OpenRouter, Qwen's at Alibaba);
+   * without a preset none.
+   */
+  readonly markedModels?: RegExp
+  /**
+   * Whether the gateway marks what these models cache; see `promptCache` of `anthropic`. Default: `auto` for models whose price
+   * has `cached` and `cacheWrite`, else `none`.
+   */
+  readonly promptCache?: PromptCache
   /** Maximum number of inputs in one embeddings request; longer lists are split. Default: no limit. */
   readonly embeddingBatch?: number
   /** Set it to false for vendors that reject `encoding_format`: the gateway then encodes the numbers itself. Default true. */
@@ -110,7 +135,7 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
 
 export const known: Known<OpenAIOptions> = {
   preset: elsewhere,
-  apiKey: secret,
+  apiKey: secrets,
   keyHeader: text,
   baseURL: elsewhere,
   name: text,
@@ -125,7 +150,12 @@ export const known: Known<OpenAIOptions> = {
   pastFields: texts,
   messageNames: flag,
   wantsReasoning: flag,
+  developerRole: flag,
+  shortCallIds: flag,
   chatTraits: object,
+  markedModels: object,
+  promptCache: oneOf('auto', 'none'),
+  promptCacheKey: oneOf('prompt_cache_key', 'x-grok-conv-id'),
   embeddingBatch: count,
   embeddingFormat: flag,
   responses: flag,

@@ -16,9 +16,13 @@ export type Preset = Pick<
   | 'pastFields'
   | 'messageNames'
   | 'wantsReasoning'
+  | 'developerRole'
+  | 'shortCallIds'
   | 'chatTraits'
   | 'rename'
   | 'dropParams'
+  | 'promptCacheKey'
+  | 'markedModels'
   | 'embeddingBatch'
 >
 
@@ -50,6 +54,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   openai: {
     baseURL: 'https://api.openai.com/v1',
     pastFields: [],
+    promptCacheKey: 'prompt_cache_key',
     chatTraits: { systemAnywhere: true, stores: true },
   },
   azure: {
@@ -57,6 +62,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     // Models with reasoning reject the other one.
     tokenLimit: 'max_completion_tokens',
     pastFields: [],
+    promptCacheKey: 'prompt_cache_key',
     chatTraits: { systemAnywhere: true },
   },
   deepseek: {
@@ -64,6 +70,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     wantsReasoning: true,
+    developerRole: false,
     chatTraits: { systemAnywhere: true, maxStops: 16 },
   },
   groq: { baseURL: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
@@ -75,6 +82,8 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     // It sends usage without being asked.
     usageInStreams: false,
     pastFields: [],
+    developerRole: false,
+    shortCallIds: true,
     rename: { seed: 'random_seed' },
     dropParams: hints,
     chatTraits: { userAfterResults: false },
@@ -90,12 +99,14 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   openrouter: {
     baseURL: 'https://openrouter.ai/api/v1',
     pastFields: ['reasoning', 'reasoning_content', 'reasoning_details'],
+    markedModels: /claude/,
     chatTraits: { cacheControl: true, topK: true },
   },
   qwen: {
     baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
+    markedModels: /^qwen.*-(?:max|plus|flash)/,
     embeddingBatch: 10,
     chatTraits: { cacheControl: true, topK: true },
   },
@@ -106,7 +117,13 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     chatTraits: { topK: true },
   },
   vllm: { baseURL: 'http://localhost:8000/v1', chatTraits: { topK: true, maxStops: 16 } },
-  xai: { baseURL: 'https://api.x.ai/v1', pastFields: [], chatTraits: { systemAnywhere: true } },
+  xai: {
+    baseURL: 'https://api.x.ai/v1',
+    pastFields: [],
+    // Its chats ignore the field.
+    promptCacheKey: 'x-grok-conv-id',
+    chatTraits: { systemAnywhere: true },
+  },
   zhipu: {
     baseURL: 'https://open.bigmodel.cn/api/paas/v4',
     tokenLimit: 'max_tokens',

@@ -7,11 +7,18 @@ import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
 import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
+import type { OpenAIOptions } from './options.ts'
+import { keyField } from './prompt-cache-key.ts'
 import { readResponseEvents } from './response-events.ts'
 import type { Vendor } from './vendor.ts'
 
-export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Promise<ResponseAnswer> {
-  const { transfer, rename, failure } = vendor.started(await sendCorrected(vendor, '/responses', call), call)
+export async function respond(
+  vendor: Vendor,
+  call: Call<ResponseRequest>,
+  options: OpenAIOptions,
+): Promise<ResponseAnswer> {
+  const sent = await sendCorrected(vendor, '/responses', call, keyField(call, options))
+  const { transfer, rename, failure } = vendor.started(sent, call)
   await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
     const { stream, inChunks } = call
@@ -45,18 +52,17 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
 /**
  * Sends the request, and resends it without what the vendor rejects of its reasoning. Models without reasoning reject a
  * request for it and earlier reasoning in the input; vendors reject reasoning that they encrypted with an expired key, or
- * that the client has changed or separated from its item. The client can do nothing about most of it. `omitted`: fields
- * that the endpoint does not accept.
+ * that the client has changed or separated from its item. The client can do nothing about most of it. `fields`:
+ * those that change in any case.
  */
 export async function sendCorrected(
   vendor: Vendor,
   path: string,
   call: Call<ResponseRequest>,
-  omitted: readonly string[] = [],
+  fields: Changes = {},
 ): Promise<Transfer> {
   const model = vendor.modelOf(call)
-  const without = Object.fromEntries(omitted.map((name) => [name, undefined]))
-  let changes: Changes = vendor.plainReasoning.has(model) ? { ...withoutInclude(call), ...without } : without
+  let changes: Changes = vendor.plainReasoning.has(model) ? { ...withoutInclude(call), ...fields } : fields
   for (;;) {
     const transfer = await vendor.send(path, call, changes)
     if (transfer.status !== 400) return transfer

@@ -6,7 +6,7 @@ import type { ChatChunk } from '../../wire/chat.ts'
 import { FramePart, endOfText, escapeBytes } from '../frame-part.ts'
 import { WordView } from '../frame-window.ts'
 
-const textKeys = new Set(['content', 'reasoning_content', 'reasoning', 'text'])
+const textKeys = new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'text'])
 
 /** Random characters that hide the length of the text. */
 const paddingKeys = new Set(['obfuscation', 'p'])
@@ -171,9 +171,9 @@ function isText({ id, created, choices, usage, error, object }: ChatChunk): bool
   if (object !== 'chat.completion.chunk' && object !== 'text_completion') return false
   return choices.every(({ index, delta, text, finish_reason: finish, logprobs }) => {
     const { role: _, tool_calls: calls, ...rest } = delta ?? { text }
-    const texts = Object.values(rest).filter((value) => !isEmpty(value))
+    const said = Object.entries(rest).filter(([, value]) => !isEmpty(value))
     if (index === undefined || finish || logprobs || calls?.length) return false
-    return texts.length > 0 && texts.every((value) => typeof value === 'string')
+    return said.length > 0 && said.every(([key, value]) => textKeys.has(key) && typeof value === 'string')
   })
 }
 

@@ -1,6 +1,7 @@
 /** Chats and text completions. Bytes of the response that need no change are passed on as they are. */
 import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
+import { cacheMarks } from '../cache-marks.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
@@ -8,13 +9,25 @@ import type { CompletionRequest, TextCompletion } from '../../wire/completions.t
 import { changesFor } from './adapt.ts'
 import { readFrames } from './frames.ts'
 import type { OpenAIOptions } from './options.ts'
+import { keyField, keyHeader } from './prompt-cache-key.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
 
 export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: OpenAIOptions): Promise<ChatAnswer> {
-  const transfer = await vendor.send('/chat/completions', call, changesFor(call, options))
+  const changes = changesFor(call, options)
+  if (options.promptCacheKey === 'prompt_cache_key') Object.assign(changes, keyField(call, options))
+  const { markedModels, promptCache } = options
+  const model = markedModels && vendor.modelOf(call)
+  if (model !== undefined && markedModels?.test(model) === true) {
+    const { messages } = changes
+    Object.assign(
+      changes,
+      cacheMarks(call, { promptCache, model, instructions: 'messages', automatic: false, messages }),
+    )
+  }
+  const transfer = await vendor.send('/chat/completions', call, changes, undefined, keyHeader(call, options))
   if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
   const started = vendor.started(transfer, call)
-  return eventsIn(started, call) ?? (await readComplete<ChatCompletion>(started, vendor.client.answerBytes))
+  return eventsIn(started, call) ?? readComplete<ChatCompletion>(started, vendor.client.answerBytes)
 }
 
 /** Undefined if the vendor, or this model, has no text completions: most models support only chats. */
@@ -61,12 +74,15 @@ function eventsIn(
 }
 
 /** Reads a non-streaming response. It keeps its bytes unless the model name must change. */
-export async function readComplete<T extends object>(
+export function readComplete<T extends object>(
   { transfer, rename, failure }: StartedResponse,
   maxBytes: number,
-): Promise<T | Verbatim<T>> {
-  const answer = await readJsonObject(transfer, maxBytes)
-  const { error } = answer.value as { error?: unknown }
-  if (error) throw failure(error)
-  return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
+): T | Verbatim<T> | Promise<T | Verbatim<T>> {
+  const complete = (answer: Verbatim<object>): T | Verbatim<T> => {
+    const { error } = answer.value as { error?: unknown }
+    if (error) throw failure(error)
+    return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
+  }
+  const answer = readJsonObject(transfer, maxBytes)
+  return answer instanceof Promise ? answer.then(complete) : complete(answer)
 }

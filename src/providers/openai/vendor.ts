@@ -5,6 +5,8 @@ import { amendForm, changesTo, type Form } from '../../http/form.ts'
 import { hasSucceeded, requireSuccess } from '../answer.ts'
 import type { StructureCheck } from '../answer-bounds.ts'
 import { Client } from '../client.ts'
+import type { AuthHeaders } from '../credentials/contract.ts'
+import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
@@ -46,7 +48,7 @@ export class Vendor {
   constructor(options: OpenAIOptions) {
     const { baseURL = 'https://api.openai.com/v1' } = options
     this.#options = options
-    this.client = new Client({ ...options, baseURL, headers: headersOf(options) })
+    this.client = new Client({ ...options, baseURL, ...authOf(options, keyHeaders(options), headersOf(options)) })
   }
 
   close(): Promise<void> {
@@ -55,8 +57,8 @@ export class Vendor {
 
   /** The vendor's name for the model of a call, after `modelNames`. */
   modelOf({ model }: Pick<Call<unknown>, 'model'>): string {
-    const { modelNames = {} } = this.#options
-    return Object.hasOwn(modelNames, model) ? (modelNames[model] as string) : model
+    const { modelNames } = this.#options
+    return modelNames !== undefined && Object.hasOwn(modelNames, model) ? (modelNames[model] as string) : model
   }
 
   /** Sends the request as JSON, with a few fields changed. Throws if the response has an error status. */
@@ -71,10 +73,16 @@ export class Vendor {
     return this.started(transfer, call)
   }
 
-  /** Like `post`, but returns a response of any status. `check`: see `WholeBody`. */
-  send(path: string, call: Call<unknown>, changes: Changes = {}, check?: StructureCheck): Promise<Transfer> {
-    if (call.prepare === undefined && call.large !== true) return this.#send(path, call, changes, check)
-    return this.#prepared(call).then(() => this.#send(path, call, changes, check))
+  /** Like `post`, but returns a response of any status. `check`: see `WholeBody`; `more`: further headers. */
+  send(
+    path: string,
+    call: Call<unknown>,
+    changes: Changes = {},
+    check?: StructureCheck,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<Transfer> {
+    const send = () => this.#send(path, call, changes, check, more)
+    return call.prepare === undefined && call.large !== true ? send() : this.#prepared(call).then(send)
   }
 
   async #prepared(call: Call<unknown>): Promise<void> {
@@ -82,15 +90,23 @@ export class Vendor {
     await yieldIfLarge(call)
   }
 
-  #send(path: string, call: Call<unknown>, changes: Changes, check: StructureCheck | undefined): Promise<Transfer> {
+  #send(
+    path: string,
+    call: Call<unknown>,
+    changes: Changes,
+    check: StructureCheck | undefined,
+    more: Readonly<Record<string, string>> | undefined,
+  ): Promise<Transfer> {
     const model = this.modelOf(call)
     return this.client.send({
       path,
       body: call.json(model === call.publicModel ? changes : { ...changes, model }),
       headers: jsonBody,
-      added: call.headers,
+      added: more === undefined ? call.headers : { ...call.headers, ...more },
       signal: cancellationOf(call),
       sent: call.sent,
+      answered: call.answered,
+      about: { model, conversation: call.conversation },
       whole: call.stream ? undefined : new WholeBody(this.client.answerBytes, check),
     })
   }
@@ -109,6 +125,8 @@ export class Vendor {
       added: call.headers,
       signal: cancellationOf(call),
       sent: call.sent,
+      answered: call.answered,
+      about: { model: this.modelOf(call), conversation: call.conversation },
     })
     await requireSuccess(transfer, call)
     return this.started(transfer, call)
@@ -116,10 +134,11 @@ export class Vendor {
 
   started(transfer: Transfer, call: Call<unknown>): StartedResponse {
     const { openModel, publicModel, field } = call
+    const model = this.modelOf(call)
     return {
       transfer,
-      templates: this.#templatesOf(this.modelOf(call)),
-      rename: this.modelOf(call) === publicModel ? undefined : publicModel,
+      templates: this.#templatesOf(model),
+      rename: model === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
     }
   }
@@ -144,14 +163,12 @@ class BoundedSet extends Set<string> {
 
 function headersOf(options: OpenAIOptions): Record<string, string> {
   return {
-    ...keyIn(options),
     ...(options.organization !== undefined && { 'openai-organization': options.organization }),
     ...(options.project !== undefined && { 'openai-project': options.project }),
     ...options.headers,
   }
 }
 
-function keyIn({ apiKey, keyHeader }: OpenAIOptions): Record<string, string> {
-  if (apiKey === undefined) return {}
-  return keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [keyHeader]: apiKey }
+function keyHeaders({ keyHeader }: OpenAIOptions): (key: string) => AuthHeaders {
+  return keyHeader === undefined ? bearer : (key) => ({ [keyHeader.toLowerCase()]: key })
 }

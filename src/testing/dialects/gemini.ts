@@ -50,7 +50,7 @@ export const geminiDialect: Dialect = {
   errorFrame: (secret) => frame({ error: { code: 503, message: secret, status: 'UNAVAILABLE' } }),
   parse({ url, json }) {
     const { systemInstruction, contents, tools = [] } = json as Request
-    requireOrder(contents)
+    requireOrder(joined(contents))
     return {
       stream: url.includes(':streamGenerateContent'),
       instructions: (systemInstruction?.parts ?? []).map(({ text = '' }) => text).join('\n\n'),
@@ -78,6 +78,17 @@ interface Part {
   readonly inlineData?: { readonly data: string }
   readonly functionCall?: { readonly id?: string; readonly name: string; readonly args?: unknown }
   readonly functionResponse?: { readonly name: string; readonly response: Readonly<Record<string, unknown>> }
+}
+
+/** Contents of one role that follow each other are one turn, such as the pieces of a streamed answer. */
+function joined(contents: readonly Content[]): readonly Content[] {
+  const turns: Content[] = []
+  for (const content of contents) {
+    const last = turns.at(-1)
+    if (last?.role === content.role) turns[turns.length - 1] = { ...last, parts: [...last.parts, ...content.parts] }
+    else turns.push(content)
+  }
+  return turns
 }
 
 /** A turn's results must come first in the next turn. */

@@ -1,7 +1,7 @@
 import { createGateway, type Gateway, type Receipt } from '../../index.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { Dialect, Script } from '../dialects/dialect.ts'
-import { askInProcess, type Answer, type AskOptions } from '../in-process.ts'
+import { askInProcess, postInProcess, type Answer, type AskOptions, type RawAnswer } from '../in-process.ts'
 import { scriptedDialect } from '../scripted-dialect.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../vendor.ts'
 import { plainRequest } from './scripts.ts'
@@ -42,6 +42,12 @@ export class Kit {
   /** Sends a request that the model answers with `script`. */
   ask(script: Script, stream: boolean): Promise<Answer> {
     return this.send(scriptedDialect(this.dialect, () => script).reply, {}, stream)
+  }
+
+  /** Sends a request of another endpoint, which the model answers with `script`. */
+  post(target: string, request: object, script: Script, stream: boolean): Promise<RawAnswer> {
+    this.#vendor.reply = scriptedDialect(this.dialect, () => script).reply
+    return postInProcess(this.#gateway, target, { ...request, ...(stream && { stream }) })
   }
 
   /** Sends a request that `reply` answers. */

@@ -2,6 +2,7 @@ import type { Dialect, ReportedUsage } from '../dialects/dialect.ts'
 import type { TestFunction } from '../kit.ts'
 import { checkAnswers } from './answers.ts'
 import { checkFailures } from './failures.ts'
+import { checkFormats } from './formats.ts'
 import { Kit, type Make, type Register } from './kit.ts'
 import { checkStreams } from './streams.ts'
 import { checkUsage } from './usage.ts'
@@ -16,8 +17,9 @@ export interface ProviderKitOptions {
 }
 
 /**
- * Registers one test for each requirement on `Provider.chat`, streamed and non-streaming. A gateway calls the provider,
- * the provider calls a scripted vendor on loopback, and the tests compare what the vendor sends with what the client gets.
+ * Registers one test for each requirement on a provider that answers conversations, by `generate` or by a method for one
+ * wire format, streamed and non-streaming. A gateway calls the provider, the provider calls a scripted vendor on loopback,
+ * and the tests compare what the vendor sends with what clients of chats, responses and messages get.
  *
  * @param make Creates the provider for a vendor at this base URL.
  * @param dialect The vendor's format: a built-in one, or your own.
@@ -58,4 +60,5 @@ export function testProvider(
     (dialect.reports ?? []).filter((part) => !without.includes(part)),
   )
   checkFailures(check)
+  checkFormats(check)
 }

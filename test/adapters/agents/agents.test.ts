@@ -20,6 +20,7 @@ test('Claude Code gets every tier, of models that the gateway has', () => {
     ANTHROPIC_AUTH_TOKEN: 'sk-1',
     ANTHROPIC_API_KEY: '',
     ANTHROPIC_MODEL: 'claude-fast',
+    CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
     ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5',
     ANTHROPIC_DEFAULT_SONNET_MODEL: 'claude-fast',
     ANTHROPIC_DEFAULT_HAIKU_MODEL: 'claude-fast',

@@ -42,7 +42,15 @@ describe.skipIf(!hasChromium)('the pages', () => {
     ['#/setup', 'Set-up', 'curl'],
   ]
   const cases: [who: string, pages: typeof pages][] = [
-    ['admin', [...pages, ['#/accounts', 'Accounts', 'Globex Corporation'], ['#/accounts/acme', 'acme', 'monthly']]],
+    [
+      'admin',
+      [
+        ...pages,
+        ['#/audit?range=30d', 'Audit log', 'keys.create'],
+        ['#/accounts', 'Accounts', 'Globex Corporation'],
+        ['#/accounts/acme', 'acme', 'monthly'],
+      ],
+    ],
     ['acme', [...pages, ['#/accounts', 'Account', 'Duplicate payment']]],
   ]
 

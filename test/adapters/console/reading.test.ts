@@ -67,6 +67,23 @@ describe.skipIf(!hasChromium)('a reader', () => {
     await end()
   })
 
+  test('keeps what is typed while a filter takes effect', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin')
+    await go('#/requests?code=x')
+    const field = page.getByLabel('Error code')
+    await field.evaluate((input: HTMLInputElement) => {
+      const type = () => {
+        input.value += '_b'
+        input.dispatchEvent(new Event('input', { bubbles: true }))
+      }
+      addEventListener('hashchange', type, { once: true })
+    })
+    await field.fill('a')
+    await expect.poll(() => page.url()).toContain('code=a_b')
+    expect(await field.inputValue()).toBe('a_b')
+    await end()
+  })
+
   test('reads names of keys wherever usage is divided by key', async () => {
     const id = stage.requests.acme[1] ?? ''
     const { page, go, end } = await visit(browser, served.url, 'acme')

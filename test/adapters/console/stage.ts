@@ -9,6 +9,7 @@ import { createConsole, type ConsoleOptions } from 'modelhatch/console'
 import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountKoa } from 'modelhatch/koa'
 import { defineProvider, demo } from 'modelhatch/providers'
+import { eachUnit } from '../../../src/observe/usage/units.ts'
 
 const local = demo({ paceMs: 1 })
 
@@ -153,12 +154,11 @@ function recordOf(
     ...(failed && { code: 'service_unavailable' as const }),
     attempts: failed ? 3 : model === 'steady' ? 2 : 1,
     stream: at % 4 !== 0,
+    ...eachUnit(() => 0),
     promptTokens,
     cachedTokens: at % 5 === 0 ? promptTokens >> 1 : 0,
     completionTokens,
     reasoningTokens: at % 7 === 0 ? completionTokens >> 2 : 0,
-    images: 0,
-    seconds: 0,
     cost: BigInt(cost),
     overage: 0n,
     basis: 'reported',

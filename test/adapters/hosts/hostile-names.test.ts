@@ -22,9 +22,9 @@ const gateway = createGateway({
       provider: {
         ...provider,
         name: 'counted',
-        chat(call) {
+        generate(call) {
           called++
-          return provider.chat(call)
+          return provider.generate(call)
         },
       },
     },

@@ -20,7 +20,7 @@ function slowGateway() {
   const goOn = Promise.withResolvers<void>()
   const slow: Provider = {
     name: 'slow',
-    async *chat() {
+    async *generate() {
       yield word('one ')
       await goOn.promise
       yield word('two')

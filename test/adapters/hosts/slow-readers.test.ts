@@ -14,7 +14,7 @@ const gateway = createGateway({
   models: {
     m: defineProvider({
       name: 'at once',
-      async *chat() {
+      async *generate() {
         yield text('x'.repeat(bytes))
         yield finish('stop')
       },

@@ -8,7 +8,7 @@ import { prices } from '../../../adapters/prices/prices.ts'
 import { parseDecimal } from '../../../src/money/money.ts'
 import { chatUsage } from '../../../src/wire/response-usage.ts'
 import { usageOfMessage as anthropicUsage } from '../../../src/wire/message-usage.ts'
-import { usageOf as geminiUsage } from '../../../src/providers/gemini/usage.ts'
+import { usageOf as geminiUsage } from '../../../src/providers/content/usage.ts'
 import { readTokenUsage, readUsage } from '../../../src/wire/counts.ts'
 import type { OutputItem } from '../../../src/wire/responses.ts'
 import type { Usage } from '../../../src/wire/usage.ts'
@@ -29,21 +29,20 @@ const differences: Readonly<Record<string, string>> = {
   '10*0.95 + 10*0.16 + 30*4': 'it reads cached tokens only in prompt_tokens_details',
   '32*1.5 + 32*0.15 + 6*7.5': 'it reads cached tokens only in prompt_tokens_details',
   '64*0.15 + 960*0.003 + 33*0.6': 'it reads cached tokens only in prompt_tokens_details',
+  '410*2.5 + 585*12.5': 'it has no price of batches',
+  '523*30 + 1842*150 + 1000*3': 'it has no price of fast mode',
+  '25*5.5 + 150*27.5': 'it has no price of inference in the United States',
+  '86*0.625 + 1920*0.0625 + 301*5': 'it has no price of flex',
+  '1001*0.625 + 301*5': 'it has no price of flex',
+  '67*2.5 + 20*0.25 + 1035*20': 'it has no price of priority',
+  '11*2.25 + 7*18': 'it has no price of priority',
+  '18*2.5 + 90*40 + 31*10 + 120*80': 'it has no rate for the audio of gpt-4o-audio-preview',
+  '272000*2.5 + 1000*15': 'its long prompts begin at 272,000 tokens, not above them',
 }
 
-/** What the table lacks, so that neither arithmetic gives what the vendor's list says. */
+/** What the table lacks or has otherwise, so that neither arithmetic gives what the vendor's list says. */
 const gaps: Readonly<Record<string, string>> = {
-  '410*2.5 + 585*12.5': 'batch',
-  '523*30 + 1842*150 + 1000*3': 'fast mode',
-  '25*5.5 + 150*27.5': 'inference in the United States',
-  '86*0.625 + 1920*0.0625 + 301*5': 'flex',
-  '67*2.5 + 20*0.25 + 1035*20': 'priority',
-  '18*2.5 + 90*40 + 31*10 + 120*80': 'audio of gpt-4o-audio-preview',
-  '328*2 + 52*8 + 1*10000 + 1*2500 + 1*30000': 'containers of the code interpreter',
-  '1001*0.625 + 301*5': 'flex',
-  '11*2.25 + 7*18': 'priority',
-  '12*2 + 80*12 + 2*14000': 'searches of Gemini 3',
-  '272000*2.5 + 1000*15': 'long prompts begin above 272,000 tokens, not at them',
+  '12*2 + 80*12 + 2*14000': 'searches of Gemini are not in its usage',
   '64*0.15 + 960*0.003 + 33*0.6': 'prices of DeepSeek since September 10, 2026',
   '11*1 + 434*1 + 1*5000': 'the request fee of a small search context',
   '94*3 + 100*3.75 + 2*15 + 2*10000': 'searches of OpenRouter',
@@ -93,7 +92,8 @@ function compare({ model: name, wire, usage, rest, sum }: Published): Compared |
       ? recorded(usage, wire)
       : { ...(wire === 'gemini' ? { usageMetadata: usage } : { usage }), ...rest }
   const read = form.read(body)
-  const { lines } = price.lines({ usage: read })
+  const { service_tier: tier = read?.service_tier } = body as { readonly service_tier?: string }
+  const { lines } = price.lines({ usage: read, serviceTier: tier })
   const micros = lines.reduce((all, { amount }) => all + parseDecimal(amount, 24), 0n)
   const flavors = provider.extractors?.map(({ api_flavor: each }) => each) ?? []
   const flavor = flavors.includes(form.flavor) ? form.flavor : 'default'

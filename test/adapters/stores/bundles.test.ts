@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AdmissionStore, Ledger, LimitClaim } from '../../../adapters/stores/index.ts'
+import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
@@ -13,16 +14,28 @@ import type { StorageBundle } from '../../../src/index.ts'
 import { mostMicros } from '../../../src/money/money.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 import { fresh } from '../../../src/testing/kit.ts'
-import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../../servers.ts'
+import {
+  dropTables,
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mysqlPool,
+  ownName,
+  postgresPool,
+  redisConnection,
+} from '../../servers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const pool = hasPostgres ? postgresPool(10) : undefined
+const mysqlPools = mysqlPool(10)
 const connection = hasRedis ? await redisConnection() : undefined
 const name = ownName()
 afterAll(async () => {
   await pool?.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
   await pool?.end()
+  if (hasMysql) await dropTables(mysqlPools, name)
+  await mysqlPools.end()
   const keys = ((await connection?.send('KEYS', `{${name}:*`)) ?? []) as string[]
   if (keys.length > 0) await connection?.send('DEL', ...keys)
   connection?.close()
@@ -33,6 +46,7 @@ type Bundle = StorageBundle & Required<Pick<StorageBundle, 'ledger' | 'limits' |
 const bundles: [string, boolean, () => Bundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'bundle.db'))],
   ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
+  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name })],
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 

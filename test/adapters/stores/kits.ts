@@ -1,6 +1,7 @@
 /** Runs the test kit of each store of a bundle. The kit of task stores runs separately, because it needs a new store for each test. */
 import type { StorageBundle } from '../../../src/index.ts'
 import {
+  testAuditStore,
   testIdempotencyStore,
   testKeyStore,
   testLedger,
@@ -19,6 +20,7 @@ export function testStores(test: TestFunction, storage: Bundle, other: Bundle): 
   testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
   testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
   testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
-  const { usage } = storage
+  const { usage, audit } = storage
+  if (audit !== undefined) testAuditStore(test, () => audit, { reopen: () => other.audit ?? audit })
   if (usage !== undefined) testUsageStore(test, () => usage, { reopen: () => other.usage ?? usage })
 }

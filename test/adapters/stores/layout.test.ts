@@ -7,6 +7,7 @@ import { requireUsable, type Change } from '../../../adapters/stores/layout.ts'
 import { Calls } from '../../../adapters/stores/postgres/calls.ts'
 import { Database } from '../../../adapters/stores/postgres/database.ts'
 import { postgresLedger } from '../../../adapters/stores/postgres/ledger.ts'
+import { postgresSql } from '../../../adapters/stores/postgres/sql.ts'
 import { tables } from '../../../adapters/stores/postgres/schema.ts'
 import { tables as sqliteTables } from '../../../adapters/stores/sqlite/schema.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
@@ -48,7 +49,7 @@ function opened(): { pool: Pool; schema: string } {
 function processOf(pool: Pool, schema: string, changes: readonly Change[]): { database: Database; ledger: Ledger } {
   const database = new Database(pool, schema, true, 4, tables, changes)
   onTestFinished(() => database.close())
-  return { database, ledger: postgresLedger(database, new Calls(database, false)) }
+  return { database, ledger: postgresLedger(database, postgresSql(database), new Calls(database, false)) }
 }
 
 async function call(ledger: Ledger, id: string): Promise<void> {
@@ -132,10 +133,10 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const storage = postgres(pool, { schema })
     await storage.keys.find('')
     await pool.query(`INSERT INTO ${schema}.modelhatch_layout (version, serves) VALUES (9, 9)`)
-    await pool.query(`ALTER FUNCTION ${schema}.account_json RENAME TO account_json_9`)
+    await pool.query(`ALTER TABLE ${schema}.accounts RENAME TO accounts_9`)
     await reasonOf(async () => storage.ledger.account('a'))
     expect(await refusalOf(storage)).toMatch(/has layout version 9.*requires version 9.*version 1: update modelhatch/)
-    await pool.query(`ALTER FUNCTION ${schema}.account_json_9 RENAME TO account_json`)
+    await pool.query(`ALTER TABLE ${schema}.accounts_9 RENAME TO accounts`)
     await pool.query(`UPDATE ${schema}.modelhatch_layout SET serves = 1`)
     expect(await storage.ledger.account('a')).toBeUndefined()
   })

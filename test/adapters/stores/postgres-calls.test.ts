@@ -219,7 +219,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const times = { createdAt: 1, expiresAt: 2, dueAt: 1, leasedUntil: 0 }
     await storage.tasks.insert({ account, id: 't', version: 1, ...times, data: {} })
     await storage.ledger.renew([holdOf('video')], leaseMs)
-    for (const name of ['credit', 'put_response', 'begin_attempt', 'idempotency', 'tasks', 'renew_holds'])
+    for (const name of ['credit', 'response_items', 'idempotency', 'tasks', 'renew_holds'])
       expect([name, ...new Set(of(name))]).toEqual([name, 'on'])
   })
 

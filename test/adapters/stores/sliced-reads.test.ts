@@ -2,15 +2,21 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
-import { SlicedReads } from '../../../adapters/stores/sqlite/sliced-reads.ts'
+import { SlicedReads, type Query } from '../../../adapters/stores/sqlite/sliced-reads.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 
 let raw: DatabaseSync
 let slices: SlicedReads
+/** Rows of a statement with the names of its values. */
+const query: Query = (text, values) => {
+  const statement = raw.prepare(text.replaceAll('@.', 'modelhatch_'))
+  statement.setAllowUnknownNamedParameters(true)
+  return statement.all(values as Record<string, string | number>) as never
+}
 beforeEach(() => {
   raw = new DatabaseSync(':memory:')
-  slices = new SlicedReads(new Database(raw, 'process', ''))
+  slices = new SlicedReads(new Database(raw, 'process', ''), query)
   onTestFinished(() => raw.close())
 })
 
@@ -33,15 +39,15 @@ async function turnsOf(act: () => Promise<void>): Promise<number> {
 }
 
 test('other calls run between the slices, which become shorter if they take long', async () => {
-  const labels = Array.from({ length: 40 }, (_, index) => BigInt(index + 1))
+  const labels = Array.from({ length: 40 }, (_, index) => index + 1)
   const taken: number[][] = []
   const turns = await turnsOf(() =>
-    slices.ofLabels(labels, ([, json]) => {
-      taken.push(JSON.parse(json as string) as number[])
+    slices.ofLabels(labels, (_, { partLabels }) => {
+      taken.push(JSON.parse(partLabels as string) as number[])
       beBusy()
     }),
   )
-  expect(taken.flat()).toEqual(labels.map(Number))
+  expect(taken.flat()).toEqual(labels)
   const sizes = taken.map(({ length }) => length)
   expect(sizes[0]).toBe(10)
   expect(Math.max(...sizes.slice(1))).toBeLessThan(10)
@@ -57,16 +63,16 @@ test('slices of times have every request once, also if very many have the same t
   await usage.append(times.map((startedAt, index) => usageRecord({ id: `req_${index}`, startedAt })))
   let counted = 0
   let most = 0
-  await slices.ofTimes([], -Infinity, 300, ([sql, ...values]) => {
-    const row = raw.prepare(`SELECT count(*) AS count FROM modelhatch_calls c WHERE ${sql}`).get(...values)
+  await slices.ofTimes([], {}, [-Infinity, 300], (some, part) => {
+    const [row] = query(`SELECT count(*) AS count FROM @.calls c WHERE ${some.join(' AND ')}`, part)
     counted += Number(row?.['count'])
     most = Math.max(most, Number(row?.['count']))
   })
   expect(counted).toBe(times.filter((at) => at < 300).length)
   expect(most).toBeLessThan(counted)
   const none: unknown[] = []
-  await slices.ofTimes([['session = ?', 'none']], 300, 200, (some) => none.push(some))
-  await slices.ofLabels([], (some) => none.push(some))
+  await slices.ofTimes(['session = :session'], { session: 'none' }, [300, 200], (some) => void none.push(some))
+  await slices.ofLabels([], (some) => void none.push(some))
   expect(none).toEqual([])
 })
 

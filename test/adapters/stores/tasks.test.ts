@@ -3,11 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import * as inRedis from '../../../adapters/stores/redis/tasks.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { testTaskStore } from '../../../src/testing/task-store.ts'
-import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection, type RedisConnection } from '../../servers.ts'
+import {
+  dropTables,
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mariadbPool,
+  mysqlPool,
+  ownName,
+  postgresPool,
+  redisConnection,
+  type RedisConnection,
+} from '../../servers.ts'
 
 describe('SQLite, one file in two handles', () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
@@ -44,6 +56,26 @@ describe.skipIf(!hasPostgres)('Postgres, one table over two pools', () => {
   )
   afterAll(async () => {
     if (hasPostgres) await left.query(`DROP SCHEMA ${schema} CASCADE`)
+    await Promise.all([left.end(), right.end()])
+  })
+})
+
+describe.skipIf(!hasMysql)('MySQL, one table over the pools of two clients', () => {
+  const [left, right] = [mysqlPool(), mariadbPool()]
+  const prefix = ownName()
+  const { keys, tasks } = mysql(left, { prefix })
+  const other = mysql(right, { prefix }).tasks
+  testTaskStore(
+    test,
+    async () => {
+      await keys.find('')
+      await left.query(`TRUNCATE ${prefix}_tasks`)
+      return tasks
+    },
+    { reopen: () => other },
+  )
+  afterAll(async () => {
+    if (hasMysql) await dropTables(left, prefix)
     await Promise.all([left.end(), right.end()])
   })
 })

@@ -161,7 +161,7 @@ describe('spans of requests', () => {
     const provider = defineProvider({
       name: 'slow',
       origin: 'https://vendor.example',
-      async *chat() {
+      async *generate() {
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
         yield finish('stop')
       },

@@ -20,7 +20,7 @@ const usage = { prompt_tokens: 30, completion_tokens: 12, total_tokens: 42 }
 
 const good = defineProvider({
   name: 'good',
-  async *chat() {
+  async *generate() {
     yield text('Hel')
     yield text('lo')
     yield finish('stop', usage)

@@ -31,7 +31,7 @@ const usage = {
 const good = defineProvider({
   name: 'gemini',
   origin: 'https://vendor.example:8443',
-  async *chat() {
+  async *generate() {
     yield text('Hel')
     yield text('lo')
     yield finish('stop', usage)
@@ -237,7 +237,7 @@ describe('spans', () => {
     const { sdk, gateway } = await traced([
       defineProvider({
         name: 'inner',
-        async *chat() {
+        async *generate() {
           sdk.tracerProvider.getTracer('plug-in').startSpan('plug-in').end()
           yield finish('stop')
         },
@@ -260,11 +260,11 @@ describe('spans', () => {
       [good, { active: true }, true],
     ] as const) {
       const seen: (string | undefined)[] = []
-      const chat = () => {
+      const generate = () => {
         seen.push(trace.getActiveSpan()?.spanContext().spanId)
-        return provider.chat()
+        return provider.generate()
       }
-      const { sdk, gateway } = await traced([{ ...provider, chat }], given)
+      const { sdk, gateway } = await traced([{ ...provider, generate }], given)
       await gateway.handle(exchangeOf({}))
       const [attempt] = await sdk.ended(2)
       expect(seen).toEqual([isActive ? attempt?.id : undefined])
@@ -392,7 +392,7 @@ describe('metrics', () => {
     const leave = Promise.withResolvers<void>()
     const waiting = defineProvider({
       name: 'waiting',
-      async *chat() {
+      async *generate() {
         entered.resolve()
         await leave.promise
         yield finish('stop', usage)
@@ -440,7 +440,7 @@ describe('metrics', () => {
     let up = false
     const flaky = defineProvider({
       name: 'flaky',
-      async *chat() {
+      async *generate() {
         if (!up) throw retrySame(new Error('down'))
         yield finish('stop')
       },

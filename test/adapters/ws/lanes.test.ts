@@ -1,7 +1,8 @@
 /** Responses with different `stream_id`s on one WebSocket: side by side, within bounds, and each with its own events. */
 import { expect, onTestFinished, test } from 'vitest'
 import { prepareShutdown } from 'modelhatch/node'
-import { defineProvider, finish, text } from 'modelhatch/providers'
+import { defineProvider } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import type { ResponseObject } from '../../../src/wire/responses.ts'
 import { slow } from './slow.ts'
 import { parrot, textOf, world, type Client } from './world.ts'

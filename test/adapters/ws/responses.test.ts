@@ -2,7 +2,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
-import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
+import { defineProvider, type Call } from 'modelhatch/providers'
+import { finish, reasoning, text, toolCall } from '../../chat-chunks.ts'
 import { sqlite } from 'modelhatch/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
@@ -236,6 +237,35 @@ describe('previous_response_id', () => {
       { role: 'tool', content: 'a.txt' },
     ])
   })
+
+  test.each(['', 'before anything, ', 'in the middle, '])(
+    'continues what it did %safter a continuation has failed',
+    async (when) => {
+      const asked: ChatRequest[] = []
+      const failing = defineProvider({
+        name: 'failing',
+        async *chat({ request }: Call<ChatRequest>) {
+          asked.push(request)
+          if (saidBy(request) === 'Fail' && when.startsWith('before')) throw new Error('down')
+          yield text('Hel')
+          if (saidBy(request) === 'Fail' && when !== '') throw new Error('down')
+          yield text('lo')
+          yield finish('stop', usageOf(10, 5))
+        },
+      })
+      const { connect } = await world({ options: { models: { m: failing } } })
+      const client = await connect()
+      const { id } = await client.ask({ input: 'One' })
+      const second = await client.ask({ previous_response_id: id, input: 'Two' })
+      const unanswered = { type: 'function_call_output', call_id: 'none', output: '' }
+      client.create({ previous_response_id: second.id, input: when === '' ? [unanswered] : 'Fail' })
+      const ended = await client.response()
+      expect(ended.at(-1)?.type).toBe('error')
+      if (when.startsWith('in the middle')) expect((await client.next()).type).toBe('response.failed')
+      await client.ask({ previous_response_id: second.id, input: 'Three' })
+      expect(asked.at(-1)?.messages.map(({ content }) => content)).toEqual(['One', 'Hello', 'Two', 'Hello', 'Three'])
+    },
+  )
 
   test('is forgotten once the sockets together remember too much', async () => {
     const { connect } = await world({ upgrade: { rememberedBytes: 2_000 } })

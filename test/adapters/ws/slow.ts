@@ -1,4 +1,5 @@
-import { defineProvider, finish, text, type Call } from 'modelhatch/providers'
+import { defineProvider, type Call } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 import { saidBy } from './world.ts'

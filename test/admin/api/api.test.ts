@@ -194,7 +194,7 @@ test('models have the state of each deployment, for the operator', async () => {
   let isDown = true
   const flaky = defineProvider({
     name: 'flaky',
-    async *chat() {
+    async *generate() {
       if (isDown) throw retrySame(new Error('down'))
       yield finish('stop')
     },

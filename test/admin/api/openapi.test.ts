@@ -143,6 +143,8 @@ test('responses have the fields that the document describes, and no others', asy
   expect(video).toMatchObject({ account: 'acme', prompt: 'a cat', seconds: 5 })
   await check('getVideo', `${own}/videos/${video.id}`)
   await check('deleteVideo', `${own}/videos/${video.id}`)
+  await check('listAuditLog', '/audit-log')
+  await check('verifyAuditLog', '/audit-log/verification')
   await check('eraseAccount', `${own}/erase`, { body: { confirm: 'acme' } })
   const wanted = routes.filter(({ produces }) => produces === 'json').map(({ name }) => name)
   expect([...checked].sort()).toEqual(wanted.sort())

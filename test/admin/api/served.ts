@@ -7,6 +7,7 @@ import { mount } from '../../../adapters/hosts/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type UsageRecord } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
 import { patient } from '../../hosted.ts'
+import { eachUnit } from '../../../src/observe/usage/units.ts'
 
 export interface Answer {
   readonly status: number
@@ -120,12 +121,11 @@ export function record(changes: Partial<UsageRecord> = {}): UsageRecord {
     model: 'demo',
     outcome: 'completed',
     stream: false,
+    ...eachUnit(() => 0),
     promptTokens: 10,
     cachedTokens: 4,
     completionTokens: 20,
     reasoningTokens: 5,
-    images: 0,
-    seconds: 0,
     cost: 30n,
     overage: 0n,
     basis: 'reported',

@@ -2,8 +2,8 @@
  * Measures the gateway without sockets in this process: requests are passed to `gateway.handle`, and a stand-in for the
  * connection pool delivers the vendor's bytes. What remains is the gateway's own work. The arguments are the root of the
  * checkout to measure and a scenario; after its name, the word `metered` stands for rate limits and prices, `native` for
- * Anthropic's messages at a vendor that has them, `translated` for messages at a vendor that only chats, `otel` and
- * `prometheus` for telemetry.
+ * Anthropic's messages at a vendor that has them, `translated` for messages at a vendor that only chats, `fair` for the option
+ * `fairness` far from the vendor's limit, `otel` and `prometheus` for telemetry.
  */
 import { createHook } from 'node:async_hooks'
 import { createRequire } from 'node:module'
@@ -31,7 +31,17 @@ const { NodeExchange } = (await import(
 
 const [whole, streamed] = isNative ? [message, messageFrames] : [completion, frames]
 const reply = chunks === 0 ? [Buffer.from(whole(name))] : streamed(name, chunks).map((frame) => Buffer.from(frame))
-const headers = { 'content-type': chunks === 0 ? 'application/json' : 'text/event-stream; charset=utf-8' }
+const headers = {
+  'content-type': chunks === 0 ? 'application/json' : 'text/event-stream; charset=utf-8',
+  ...(variant === 'fair' && {
+    'x-ratelimit-limit-requests': '10000',
+    'x-ratelimit-remaining-requests': '9999',
+    'x-ratelimit-reset-requests': '6ms',
+    'x-ratelimit-limit-tokens': '30000000',
+    'x-ratelimit-remaining-tokens': '29999984',
+    'x-ratelimit-reset-tokens': '0s',
+  }),
+}
 const controller = { paused: false, aborted: false, reason: null, pause() {}, resume() {}, abort() {} }
 
 // Each frame is a separate read of the connection within one turn, as a vendor's burst arrives.
@@ -55,6 +65,7 @@ const gateway =
     ? createGateway({
         models: { [name]: provider },
         keys: { 'sk-bench': {} },
+        ...(variant === 'fair' && { fairness: {} }),
         ...(telemetry.length > 0 && { telemetry }),
       })
     : createGateway({

@@ -16,6 +16,7 @@ const variants = ['', ' metered', ' native', ' translated']
 const scenarios = [
   ...['json', 'sse50', 'sse500'].flatMap((name) => variants.map((variant) => name + variant)),
   'messages',
+  'json fair',
   'json otel',
   'json prometheus',
 ]

@@ -6,12 +6,12 @@
  *
  * Redis servers are started for the benchmark; their CPU time per call hardly depends on what else the machine does.
  *
- * `--kinds=postgres,redis,redis-cluster,memory`: stores to measure · `--open=5000`: number of other open calls of the account · `--quick`:
+ * `--kinds=postgres,mysql,redis,redis-cluster,memory`: stores to measure · `--open=5000`: number of other open calls of the account · `--quick`:
  * fewer and shorter rounds · `--options={"durability":"full"}`: options of the bundle · `--only=64`: only scenarios whose
  * name contains `64`.
  */
 import { hasRedisServer, redisCluster, redisServer } from '../../redis-cluster.ts'
-import { hasPostgres, ownName } from '../../servers.ts'
+import { hasMysql, hasPostgres, ownName } from '../../servers.ts'
 import { Child } from '../child.ts'
 import { median, print, quantile, spread } from '../table.ts'
 import type { Kind, Opening } from './server.ts'
@@ -25,10 +25,11 @@ const options = JSON.parse(option('options') ?? '{}') as object
 const available: Readonly<Record<Kind, boolean>> = {
   memory: true,
   postgres: hasPostgres,
+  mysql: hasMysql,
   redis: hasRedisServer,
   'redis-cluster': hasRedisServer,
 }
-const kinds = (option('kinds')?.split(',') ?? ['postgres', 'redis', 'redis-cluster', 'memory']) as Kind[]
+const kinds = (option('kinds')?.split(',') ?? ['postgres', 'mysql', 'redis', 'redis-cluster', 'memory']) as Kind[]
 
 interface Scenario {
   readonly name: string

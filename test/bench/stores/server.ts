@@ -1,12 +1,13 @@
 /** Opens the database under test, with plain commands as baselines. */
 import { createClient, createCluster } from '@redis/client'
 import { Pool } from 'pg'
+import { mysql } from 'modelhatch/mysql'
 import { postgres } from 'modelhatch/postgres'
 import { redis, type RedisClient } from 'modelhatch/redis'
 import type { StorageBundle } from '../../../src/index.ts'
-import { postgresUrl } from '../../servers.ts'
+import { dropTables, mysqlPool, postgresUrl } from '../../servers.ts'
 
-export type Kind = 'memory' | 'postgres' | 'redis' | 'redis-cluster'
+export type Kind = 'memory' | 'postgres' | 'mysql' | 'redis' | 'redis-cluster'
 
 export interface Server {
   readonly storage: StorageBundle | undefined
@@ -21,7 +22,7 @@ export interface Server {
 
 export interface Opening {
   readonly kind: Kind
-  /** The Postgres schema or the Redis key prefix. */
+  /** The Postgres schema, or the prefix of MySQL tables or Redis keys. */
   readonly name: string
   /** Options of the bundle. */
   readonly options: object
@@ -49,6 +50,25 @@ export async function openServer({ kind, name, options, ports }: Opening): Promi
         },
         cpu: async () => [],
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
+        async close() {
+          await storage.close()
+          await pool.end()
+        },
+      }
+    }
+    case 'mysql': {
+      const pool = mysqlPool(10)
+      const storage = mysql(pool, { prefix: name, ...options })
+      await storage.keys.find('')
+      await pool.query(`CREATE TABLE IF NOT EXISTS ${name}_baseline (id bigint AUTO_INCREMENT PRIMARY KEY, text text)`)
+      return {
+        storage,
+        baselines: {
+          'INSERT, committed': () => pool.query(`INSERT INTO ${name}_baseline (text) VALUES (?)`, [name]),
+          'SELECT 1': () => pool.query('SELECT 1'),
+        },
+        cpu: async () => [],
+        clear: () => dropTables(pool, name),
         async close() {
           await storage.close()
           await pool.end()

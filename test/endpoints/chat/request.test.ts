@@ -43,7 +43,10 @@ test.each<[object, string, string]>([
 test.each<[string, object]>([
   [
     'an assistant message with tool calls only',
-    message({ role: 'assistant', tool_calls: [{ id: 'c', type: 'function' }] }),
+    message({
+      role: 'assistant',
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    }),
   ],
   ['parts of unknown types', user({ type: 'video_url', video_url: { url: 'http://x' } })],
   ['null for optional fields', { temperature: null, top_p: null, max_tokens: null, stream: null, tools: null }],

@@ -1,7 +1,8 @@
 /** The state of chats on its way through the client: in envelopes for its maker, where clients look for it. */
 import { openai, type ChatPiece, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { seal } from '../../../src/endpoints/envelope.ts'
+import type { ChatCompletion } from '../../../src/wire/chat.ts'
+import { seal } from '../../../src/formats/envelope.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { gemini } from '../../makers/gemini.ts'
 import { messageIn } from '../../makers/collected.ts'
@@ -50,7 +51,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
     const extra_content = { google: { thought_signature: signature } }
     expect(message.tool_calls).toMatchObject([{ id: 'gem_0_0', extra_content }, { id: 'gem_0_1' }])
     expect(message.tool_calls[1]).not.toHaveProperty('extra_content')
-    const state = { message: {}, calls: { gem_0_0: { extra_content } } }
+    const state = { calls: { gem_0_0: { extra_content } } }
     const data = seal('google', Buffer.from(JSON.stringify(state)).toString('base64url'))
     expect(message.reasoning_details).toEqual([
       { type: 'reasoning.encrypted', data, format: 'modelhatch-v1', index: 0 },
@@ -80,12 +81,23 @@ describe.each([false, true])('streamed: %s', (stream) => {
   })
 
   test('fields of a message are restored for their maker, and removed for others', async () => {
-    const chat = async function* (): AsyncGenerator<ChatPiece> {
-      yield { choices: [{ delta: { content: 'Hi', extra_content: { own: { state: 1 } } } }] }
+    const said = { content: 'Hi', extra_content: { own: { state: 1 } } }
+    const pieces = async function* (): AsyncGenerator<ChatPiece> {
+      yield { choices: [{ delta: said }] }
       yield { choices: [{ delta: {}, finish_reason: 'stop' }], usage }
     }
     const asked: Sent[] = []
-    const own: Provider = { name: 'own', chat: (call) => (asked.push(call.request.messages), chat()) }
+    const own: Provider = {
+      name: 'own',
+      chat(call) {
+        asked.push(call.request.messages)
+        if (call.stream) return pieces()
+        return {
+          choices: [{ message: { role: 'assistant', ...said }, finish_reason: 'stop' }],
+          usage,
+        } as unknown as ChatCompletion
+      },
+    }
     const server = await vendorWith({})
     const { url } = await hostedWith({ models: { own, server: server.provider } })
     const message = await say(url, 'own', stream)

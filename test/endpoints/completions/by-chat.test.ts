@@ -1,5 +1,6 @@
-/** `POST /v1/completions` with a model that only supports chat. */
-import { defineProvider, demo, finish, openai, text, type Call } from 'modelhatch/providers'
+/** `POST /v1/completions` with a model that answers conversations. */
+import { anthropic, defineProvider, demo, openai, type Call } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import { describe, expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
@@ -52,6 +53,41 @@ async function streamed(url: string, body: object) {
   return { texts, ends, usage }
 }
 
+test.each([true, false])('Claude completes a prompt; streamed: %s', async (stream) => {
+  const usage = { input_tokens: 3, output_tokens: 2 }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', usage }
+  const events = [
+    { type: 'message_start', message: { ...message, content: [] } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'sun' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage },
+    { type: 'message_stop' },
+  ]
+  const vendor = await vendorFor((_, response) => {
+    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
+    const frames = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+    const whole = { ...message, content: [{ type: 'text', text: 'sun' }], stop_reason: 'max_tokens' }
+    response.end(stream ? frames : JSON.stringify(whole))
+  })
+  const { url } = await hostedWith({ models: { m: anthropic({ baseURL: vendor.baseURL }) } })
+  const body = { prompt: 'The ', max_tokens: 2, echo: true }
+  if (stream) {
+    expect(await streamed(url, body)).toMatchObject({
+      texts: ['The sun'],
+      ends: ['length'],
+      usage: { total_tokens: 5 },
+    })
+  } else {
+    const { choices } = await clientOf(url).completions.create({ model: 'm', ...body })
+    expect(choices).toEqual([{ text: 'The sun', index: 0, logprobs: null, finish_reason: 'length' }])
+  }
+  expect(vendor.requests[0]?.json).toMatchObject({
+    max_tokens: 2,
+    messages: [{ role: 'user', content: [{ text: 'The ' }] }],
+  })
+})
+
 describe('a prompt', () => {
   test('becomes one user message, and the reply becomes the text', async () => {
     const seen: ChatRequest[] = []
@@ -61,7 +97,7 @@ describe('a prompt', () => {
     expect(answer.id).toMatch(/^cmpl-/)
     expect(answer.object).toBe('text_completion')
     expect(seen).toEqual([
-      { model: 'm', messages: [{ role: 'user', content: 'abc' }], temperature: 0.5, stop: 'x', seed: 1 },
+      { model: 'm', messages: [{ role: 'user', content: 'abc' }], temperature: 0.5, stop: ['x'], seed: 1 },
     ])
   })
 

@@ -1,17 +1,19 @@
 /** Messages by a model that only supports chat: the events. */
-import { finish, reasoning, text, toolCall } from 'modelhatch/providers'
+import { finish, reasoning, text, toolCall } from '../../chat-chunks.ts'
 import { describe, expect, test } from 'vitest'
 import { requireOrder } from './event-order.ts'
 import { scripted } from './scripted.ts'
 
 const tools = [{ name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }]
+/** Of a call that the model itself has made. */
+const caller = { type: 'direct' }
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
 
 describe('a text', () => {
   test('is one block', async () => {
     const { stream } = await scripted([text('Hello'), text(' world'), finish('stop', usage)])
     const message = await stream()
-    expect(message.content).toEqual([{ type: 'text', text: 'Hello world' }])
+    expect(message.content).toEqual([{ type: 'text', text: 'Hello world', citations: null }])
     expect(message.stopReason).toBe('end_turn')
     expect(message.model).toBe('m')
   })
@@ -43,7 +45,7 @@ describe('a text', () => {
 
   test('keeps its leading white space', async () => {
     const { stream } = await scripted([text('\n'), text(' a'), finish('stop')])
-    expect((await stream()).content).toEqual([{ type: 'text', text: '\n a' }])
+    expect((await stream()).content).toEqual([{ type: 'text', text: '\n a', citations: null }])
   })
 })
 
@@ -59,16 +61,16 @@ describe('calls', () => {
     ])
     const message = await stream({ tools })
     expect(message.content).toEqual([
-      { type: 'text', text: 'Let me look.' },
-      { type: 'tool_use', id: 'call_a', name: 'weather', input: { city: 'Oslo' } },
-      { type: 'tool_use', id: 'call_b', name: 'weather', input: { city: 'Rome' } },
+      { type: 'text', text: 'Let me look.', citations: null },
+      { type: 'tool_use', id: 'call_a', name: 'weather', input: { city: 'Oslo' }, caller },
+      { type: 'tool_use', id: 'call_b', name: 'weather', input: { city: 'Rome' }, caller },
     ])
     expect(message.stopReason).toBe('tool_use')
   })
 
   test('without arguments have an empty object', async () => {
     const { stream, whole } = await scripted([toolCall({ id: 'call_a', name: 'weather' }), finish('tool_calls')])
-    const call = { type: 'tool_use', id: 'call_a', name: 'weather', input: {} }
+    const call = { type: 'tool_use', id: 'call_a', name: 'weather', input: {}, caller }
     expect((await stream({ tools })).content).toEqual([call])
     expect((await whole({ tools })).content).toEqual([call])
   })
@@ -90,7 +92,7 @@ describe('calls', () => {
     ])
     const message = await stream({ tools })
     expect(message.stopReason).toBe('max_tokens')
-    expect(message.content).toEqual([{ type: 'tool_use', id: 'a', name: 'weather', input: '{"city":"Os' }])
+    expect(message.content).toEqual([{ type: 'tool_use', id: 'a', name: 'weather', input: '{"city":"Os', caller }])
     expect(await whole({ tools })).toMatchObject({
       stop_reason: 'max_tokens',
       content: [{ type: 'tool_use', input: {} }],
@@ -106,7 +108,7 @@ describe('calls', () => {
     expect((await stream({ tools })).content).toMatchObject([{ type: 'tool_use' }, { type: 'text', text: 'Done.' }])
   })
 
-  test('are completed before what the model says while it writes them', async () => {
+  test('and what the model says between them come one after the other, as it began them', async () => {
     const { stream, whole } = await scripted([
       toolCall({ index: 0, id: 'a', name: 'weather', arguments: '{"city":' }),
       text('Wait'),
@@ -120,8 +122,8 @@ describe('calls', () => {
     ])
     const content = [
       { type: 'tool_use', id: 'a', name: 'weather', input: { city: 'Oslo' } },
-      { type: 'tool_use', id: 'b', name: 'weather', input: {} },
       { type: 'text', text: 'Wait' },
+      { type: 'tool_use', id: 'b', name: 'weather', input: {} },
       { type: 'thinking', thinking: 'Hm.' },
       { type: 'text', text: ' a moment. Done.' },
     ]
@@ -138,8 +140,8 @@ describe('calls', () => {
     const message = await stream({ tools })
     expect(message.stopReason).toBe('max_tokens')
     expect(message.content).toEqual([
-      { type: 'tool_use', id: 'a', name: 'weather', input: '{"city":"Os' },
-      { type: 'text', text: 'Wait.' },
+      { type: 'tool_use', id: 'a', name: 'weather', input: '{"city":"Os', caller },
+      { type: 'text', text: 'Wait.', citations: null },
     ])
   })
 
@@ -224,7 +226,7 @@ describe('state of a text', () => {
   const state = { choices: [{ delta: signature }] }
   const thinking = { type: 'thinking', thinking: '', signature: expect.stringMatching(/^mh1\.scripted\./) as string }
   const late = [text('Hi'), text(' there'), state, finish('stop')]
-  const answer = { type: 'text', text: 'Hi there' }
+  const answer = { type: 'text', text: 'Hi there', citations: null }
 
   test('that arrives after it is in a block behind it, or before it in a message that is not streamed', async () => {
     const { stream, whole } = await scripted(late)
@@ -316,7 +318,7 @@ describe('reasoning', () => {
     const { content } = await stream({ thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 2_000 })
     expect(content).toEqual([
       { type: 'thinking', thinking: 'Hmm.', signature: expect.stringMatching(/^mh1\.scripted\./) },
-      { type: 'text', text: 'Hi' },
+      { type: 'text', text: 'Hi', citations: null },
     ])
   })
 
@@ -330,7 +332,7 @@ describe('reasoning', () => {
     'is left out for a client that expects text alone: %j',
     async (body) => {
       const { stream } = await scripted(script)
-      expect((await stream(body)).content).toEqual([{ type: 'text', text: 'Hi' }])
+      expect((await stream(body)).content).toEqual([{ type: 'text', text: 'Hi', citations: null }])
     },
   )
 })
@@ -354,7 +356,7 @@ describe('the end', () => {
   test('is a refusal if the model refuses in words', async () => {
     const { stream } = await scripted([{ choices: [{ delta: { refusal: 'I cannot.' } }] }, finish('stop')])
     const message = await stream()
-    expect(message.content).toEqual([{ type: 'text', text: 'I cannot.' }])
+    expect(message.content).toEqual([{ type: 'text', text: 'I cannot.', citations: null }])
     expect(message.stopReason).toBe('refusal')
   })
 
@@ -368,7 +370,7 @@ describe('the end', () => {
     const { stream, asked } = await scripted([text('one S'), text('TOP5 two'), text(' three'), finish('stop', usage)])
     const message = await stream({ stop_sequences: ['A', 'B', 'C', 'D', 'STOP5'] })
     expect(asked[0]?.stop).toEqual(['A', 'B', 'C', 'D'])
-    expect(message.content).toEqual([{ type: 'text', text: 'one ' }])
+    expect(message.content).toEqual([{ type: 'text', text: 'one ', citations: null }])
     expect([message.stopReason, message.stopSequence]).toEqual(['stop_sequence', 'STOP5'])
     expect(message.usage).toMatchObject({ output_tokens: 20 })
   })

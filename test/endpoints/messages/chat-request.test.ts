@@ -1,5 +1,6 @@
 /** Messages by a model that only supports chat: what the model is asked. */
-import { finish, text, type Call, type Provider } from 'modelhatch/providers'
+import { type Call, type Provider } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import { GatewayError } from 'modelhatch'
 import { describe, expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'

@@ -43,6 +43,7 @@ const deltas: Readonly<Record<string, string>> = {
   input_json_delta: 'tool_use',
   thinking_delta: 'thinking',
   signature_delta: 'thinking',
+  citations_delta: 'text',
 }
 
 /**
@@ -90,6 +91,8 @@ export function requireOrder(text: string): Streamed {
         else if (delta['type'] === 'thinking_delta')
           open['thinking'] = `${String(open['thinking'])}${String(delta['thinking'])}`
         else if (delta['type'] === 'signature_delta') open['signature'] = delta['signature']
+        else if (delta['type'] === 'citations_delta')
+          open['citations'] = [...((open['citations'] as unknown[] | null) ?? []), delta['citation']]
         else input += String(delta['partial_json'])
         break
       }

@@ -1,5 +1,5 @@
 /** Messages that no well-meaning client sends, to a model that only chats. */
-import { finish, text } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import { expect, test } from 'vitest'
 import { scripted } from './scripted.ts'
 

@@ -1,13 +1,16 @@
 /** Rules that hold for every conversation and every order of chunks. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { messagesOf } from '../../../src/endpoints/messages/by-chat/chat-messages.ts'
-import { inputOf } from '../../../src/endpoints/messages/by-responses/items.ts'
-import { conversationOf } from '../../../src/endpoints/messages/reading/turns.ts'
-import { StopScanner } from '../../../src/endpoints/messages/stop-scanner.ts'
+import { StopScanner } from '../../../src/formats/stages/stop-scanner.ts'
 import { GatewayError } from '../../../src/errors.ts'
-import { sealState } from '../../../src/endpoints/model-state.ts'
+import type { Conversation } from '../../../src/conversation/conversation.ts'
+import { chat } from '../../../src/formats/chat/chat.ts'
+import type { ChatTraits } from '../../../src/formats/chat/traits.ts'
+import { messages } from '../../../src/formats/messages/messages.ts'
+import { responses } from '../../../src/formats/responses/responses.ts'
+import { sealState } from '../../../src/formats/model-state.ts'
 import type { ChatChunk, ChatMessage } from '../../../src/wire/chat.ts'
+import type { InputItem } from '../../../src/wire/responses.ts'
 import type { MessageBlock, MessageParam } from '../../../src/wire/messages.ts'
 import { cpuMs, leastMs } from '../../cpu-time.ts'
 import { requireOrder } from './event-order.ts'
@@ -64,14 +67,13 @@ const traits = fc.record({
 describe('a conversation', () => {
   test('becomes a chat in which each call has its result, and no text is lost', () => {
     fc.assert(
-      fc.property(conversation, traits, (messages, chatTraits) => {
-        const turns = turnsOf(messages)
-        if (turns === undefined) return
-        const chat = messagesOf(turns, chatTraits, 'vendor')
-        requireChat(chat)
-        requireWords(messages, JSON.stringify(chat))
+      fc.property(conversation, traits, (list, chatTraits) => {
+        const made = chatOf(list, chatTraits)
+        if (made === undefined) return
+        requireChat(made)
+        requireWords(list, JSON.stringify(made))
         if (!chatTraits.systemAnywhere) {
-          expect(chat.slice(1).every(({ role }) => role !== 'system')).toBe(true)
+          expect(made.slice(1).every(({ role }) => role !== 'system')).toBe(true)
         }
       }),
     )
@@ -80,9 +82,9 @@ describe('a conversation', () => {
   test('becomes items in which each call has its output, and no text is lost', () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const turns = turnsOf(messages)
-        if (turns === undefined) return
-        const { instructions = '', input } = inputOf(turns, 'vendor')
+        const made = responseOf(messages)
+        if (made === undefined) return
+        const { instructions = '', input } = made
         requireWords(messages, instructions + JSON.stringify(input))
         const open = new Set<string>()
         for (const [index, item] of input.entries()) {
@@ -97,10 +99,30 @@ describe('a conversation', () => {
   })
 })
 
-/** Undefined for a conversation without content, which is refused. */
-function turnsOf(messages: readonly MessageParam[]) {
+/** The messages of a chat with the vendor; undefined for a conversation without content, which is refused. */
+function chatOf(list: readonly MessageParam[], chatTraits: ChatTraits): readonly ChatMessage[] | undefined {
+  const conversation = conversationOf(list)
+  if (conversation === undefined) return undefined
+  const target = { model: 'm', maker: 'vendor', traits: chatTraits, omit: () => undefined }
+  return chat.writeRequest(conversation, target)['messages'] as readonly ChatMessage[]
+}
+
+/** The same for a response of the vendor. */
+function responseOf(list: readonly MessageParam[]): Pick<WrittenResponse, 'instructions' | 'input'> | undefined {
+  const conversation = conversationOf(list)
+  if (conversation === undefined) return undefined
+  const target = { model: 'm', maker: 'vendor', traits: { stateless: true }, omit: () => {} }
+  return responses.writeRequest(conversation, target) as unknown as WrittenResponse
+}
+
+interface WrittenResponse {
+  readonly instructions?: string
+  readonly input: readonly InputItem[]
+}
+
+function conversationOf(list: readonly MessageParam[]): Conversation | undefined {
   try {
-    return conversationOf(undefined, messages).turns
+    return messages.readRequest({ messages: list, max_tokens: 9 })
   } catch (error) {
     expect(GatewayError.is(error)).toBe(true)
     return undefined
@@ -222,13 +244,12 @@ describe('a huge conversation is read in linear time:', () => {
   }
 
   test.each(Object.keys(shapes))('%s', async (shape) => {
-    const messages = shapes[shape] ?? []
+    const list = shapes[shape] ?? []
     const spent = await leastMs(limitMs, () => {
       const before = cpuMs()
-      const { turns } = conversationOf('x', messages)
-      messagesOf(turns, {}, 'vendor')
-      messagesOf(turns, { systemAnywhere: true }, 'vendor')
-      inputOf(turns, 'vendor')
+      responseOf(list)
+      chatOf(list, {})
+      chatOf(list, { systemAnywhere: true })
       return cpuMs() - before
     })
     expect(spent).toBeLessThan(limitMs)

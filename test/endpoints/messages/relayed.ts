@@ -6,16 +6,16 @@ import { GatewayError } from '../../../src/errors.ts'
 import { messageErrorFrame } from '../../../src/http/message-error.ts'
 import type { Call, ChatPiece } from '../../../src/providers/contract.ts'
 import { readFault as readClaudeFault, statusOf as claudeStatus } from '../../../src/providers/messages/fault.ts'
-import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
-import { readValues } from '../../../src/providers/events.ts'
-import { readFault as readGeminiFault, statusOf as geminiStatus } from '../../../src/providers/gemini/fault.ts'
-import { ResponseReader } from '../../../src/providers/gemini/reader.ts'
+import { gemini as geminiFormat } from '../../../src/formats/gemini/gemini.ts'
+import { messages as messagesFormat } from '../../../src/formats/messages/messages.ts'
+import { readFault as readGeminiFault, statusOf as geminiStatus } from '../../../src/providers/content/fault.ts'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
 import { readResponseEvents } from '../../../src/providers/openai/response-events.ts'
 import { statusIn, vendorError } from '../../../src/providers/vendor-error.ts'
 import type { ChatChunk } from '../../../src/wire/chat.ts'
 import type { MessageRequest } from '../../../src/wire/messages.ts'
 import type { Usage } from '../../../src/wire/usage.ts'
+import { chatChunksOf } from '../../formats/chat-chunks.ts'
 
 type Bytes = AsyncIterable<Buffer>
 
@@ -26,29 +26,22 @@ export const readers: Readonly<Record<string, (source: Bytes) => Partial<Provide
     respond: () =>
       readResponseEvents(source, { rename: undefined, parsed: false, inChunks: true, failure: openaiFailure }),
   }),
-  'gemini.streamGenerateContent': (source) => ({ chat: () => geminiPieces(source) }),
-  'anthropic.messages': (source) => ({ chat: () => claudePieces(source) }),
+  'gemini.streamGenerateContent': (source) => ({ chat: () => geminiChunks(source) }),
+  'anthropic.messages': (source) => ({ chat: () => claudeChunks(source) }),
 }
 
 const openaiFailure = (error: unknown) => vendorError({ status: statusIn(error), error, openModel: false })
 
-async function* geminiPieces(source: Bytes): AsyncGenerator<ChatPiece> {
+function geminiChunks(source: Bytes): AsyncGenerator<ChatPiece> {
   const failure = (error: unknown) =>
     vendorError(readGeminiFault({ status: geminiStatus(error), error, openModel: false }))
-  const reader = new ResponseReader({ failure })
-  for await (const responses of readValues(source)) yield* reader.push(responses)
-  yield* reader.end()
+  return chatChunksOf(source, geminiFormat.eventReader({ maker: 'google', failure }))
 }
 
-async function* claudePieces(source: Bytes): AsyncGenerator<ChatPiece> {
+function claudeChunks(source: Bytes): AsyncGenerator<ChatPiece> {
   const failure = (error: unknown) =>
     vendorError(readClaudeFault({ status: claudeStatus(error), error, openModel: false }))
-  const reader = new MessageReader({ failure, format: 'anthropic-claude-v1' })
-  for await (const events of readValues(source)) {
-    yield* reader.push(events)
-    if (reader.done) return
-  }
-  reader.end()
+  return chatChunksOf(source, messagesFormat.eventReader({ maker: 'anthropic', failure }))
 }
 
 export interface Relayed {

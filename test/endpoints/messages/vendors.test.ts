@@ -112,14 +112,14 @@ describe("Anthropic's client and a model that only chats", () => {
   test('stream a message', async () => {
     const stream = (await client()).messages.stream(question)
     const message = await stream.finalMessage()
-    expect(message.content).toEqual([{ type: 'text', text: 'pong' }])
+    expect(message.content).toEqual([{ type: 'text', text: 'pong', citations: null }])
     expect(message.stop_reason).toBe('end_turn')
     expect(message.usage.input_tokens).toBeGreaterThan(0)
   })
 
   test('get a whole one', async () => {
     const message = await (await client()).messages.create(question)
-    expect(message.content).toEqual([{ type: 'text', text: 'pong' }])
+    expect(message.content).toEqual([{ type: 'text', text: 'pong', citations: null }])
   })
 
   test('run a tool', async () => {

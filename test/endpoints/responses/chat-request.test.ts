@@ -1,5 +1,5 @@
 /** The chat request that a response becomes, for a model that only supports chat. */
-import { finish, text, toolCall } from 'modelhatch/providers'
+import { finish, text, toolCall } from '../../chat-chunks.ts'
 import { describe, expect, test } from 'vitest'
 import type { ChatChunk, ChatMessage, ChatRequest } from '../../../src/wire/chat.ts'
 import type { InputItem, ResponseObject } from '../../../src/wire/responses.ts'
@@ -99,6 +99,16 @@ describe('messages', () => {
     ])
   })
 
+  test('a document by its URL is left to the vendor', async () => {
+    const content = [{ type: 'input_file', file_url: 'https://example.com/a.pdf', filename: 'a.pdf' }]
+    expect(await messages([{ role: 'user', content }])).toEqual([
+      {
+        role: 'user',
+        content: [{ type: 'file', file: { filename: 'a.pdf', file_data: 'https://example.com/a.pdf' } }],
+      },
+    ])
+  })
+
   test('parts of an assistant message are joined, refusals included', async () => {
     const content = [
       { type: 'output_text', text: 'A' },
@@ -116,7 +126,6 @@ describe('messages', () => {
   test.each([
     ['input[0].content[1].type', [{ type: 'input_text', text: 'x' }, { type: 'input_video' }]],
     ['input[0].content[0].image_url', [{ type: 'input_image', file_id: 'file-1' }]],
-    ['input[0].content[0].file_url', [{ type: 'input_file', file_url: 'https://example.com/a.pdf' }]],
     ['input[0].content[0].file_id', [{ type: 'input_file', file_id: 'file-1' }]],
   ])('content without an equivalent in a chat is rejected with its path: %s', async (param, content) => {
     expect(await refused({ input: [{ role: 'user', content }] })).toMatchObject({ code: 'unsupported_value', param })
@@ -146,7 +155,7 @@ describe('calls and their outputs', () => {
     expect(roles).toEqual(['assistant', 'tool', 'assistant', 'tool'])
   })
 
-  test('an output in parts becomes text; its images follow all outputs in a user message', async () => {
+  test('an output in parts becomes text; its images follow all outputs in the message of the user', async () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' }
     const input = [
       call('a'),
@@ -156,11 +165,11 @@ describe('calls and their outputs', () => {
       { role: 'user', content: 'And?' },
     ]
     const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+    const contentOf = (id: string) => ({ type: 'text', text: `The content of the result of the call ${id}:` })
     expect((await messages(input)).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: '1\n2' },
-      { role: 'tool', tool_call_id: 'b', content: 'See the attached content below.' },
-      { role: 'user', content: [shown, shown] },
-      { role: 'user', content: 'And?' },
+      { role: 'tool', tool_call_id: 'b', content: 'See the content below.' },
+      { role: 'user', content: [contentOf('a'), shown, contentOf('b'), shown, { type: 'text', text: 'And?' }] },
     ])
   })
 
@@ -280,7 +289,7 @@ describe('tools', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
     const { tools } = await asked({ tools: [{ type: 'custom', name: 'patch', description: 'Patches.', format }] })
     expect(tools?.[0]?.function).toMatchObject({
-      description: 'Patches.\n\nThe input must follow this lark grammar:\nstart: "a"',
+      description: 'Patches.\n\nIts input is a text, not JSON.\n\nThe text must fit this lark grammar:\nstart: "a"',
       parameters: { type: 'object', required: ['input'] },
     })
   })
@@ -395,7 +404,7 @@ describe('reasoning', () => {
     const include = ['reasoning.encrypted_content']
     const { json } = await create({ input: 'Hi', store: false, include })
     const items = (json as ResponseObject).output
-    expect(items.map(({ type }) => type)).toEqual(['reasoning', 'function_call', 'reasoning'])
+    expect(items.map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
     await create({ input: [{ role: 'user', content: 'Hi' }, ...items, output('a')], store: false, include })
     expect(requests[1]?.messages[1]).toEqual({
       role: 'assistant',

@@ -1,11 +1,13 @@
 /** Compactions: a few items replace a conversation, whichever models make and continue it. */
-import { demo, finish, openai, text } from 'modelhatch/providers'
+import { demo, openai } from 'modelhatch/providers'
+import { finish, text } from '../../chat-chunks.ts'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import type { CompactionObject, ResponseObject } from '../../../src/wire/responses.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { ask, clientOf, errorOf, post } from '../ask.ts'
+import { eventsOf, requireGood } from './rules.ts'
 import { scripted } from './scripted.ts'
 
 const conversation = [
@@ -21,7 +23,7 @@ const summary = 'There are 42 ships. (é)'
 describe('a compaction by a model that only supports chat', () => {
   const made = [text(summary), finish('stop', usageOf(20, 5))]
 
-  test('is a summary; instructions are kept, and the conversation can be continued', async () => {
+  test('is a summary after what the user and the instructions say, and the conversation can be continued', async () => {
     const { url, create, asked, receipt } = await scripted(made)
     const { status, json } = await post(url, '/responses/compact', { model: 'm', input: conversation, tools: [] })
     expect(status).toBe(200)
@@ -32,6 +34,7 @@ describe('a compaction by a model that only supports chat', () => {
       created_at: expect.any(Number),
       output: [
         { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak like a pirate.' }] },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Count the ships.' }] },
         { type: 'compaction', id: expect.stringMatching(/^cmp_/), encrypted_content: expect.any(String) },
       ],
       usage: { input_tokens: 20, output_tokens: 5, total_tokens: 25 },
@@ -52,8 +55,7 @@ describe('a compaction by a model that only supports chat', () => {
     for (const { messages } of asked.slice(1)) {
       expect(messages).toEqual([
         { role: 'system', content: 'Speak like a pirate.' },
-        { role: 'user', content: expect.stringContaining(summary) },
-        { role: 'user', content: 'And boats?' },
+        { role: 'user', content: expect.stringMatching(/^Count the ships\.[^]*42 ships\. \(é\)\n\nAnd boats\?$/) },
       ])
     }
   })
@@ -77,6 +79,34 @@ describe('a compaction by a model that only supports chat', () => {
     await post(url, '/responses/compact', { model: 'm', input: compaction.output, store: false })
     expect(asked.at(-1)?.messages[0]?.content).toContain(summary)
   })
+
+  test.each([false, true])(
+    'is the only item of a response that Codex asks for with its last item; streamed: %s',
+    async (stream) => {
+      const { url, create, asked, receipt } = await scripted(made)
+      const tools = [{ type: 'function', name: 'count' }]
+      const body = { input: [...conversation, { type: 'compaction_trigger' }], tools, stream }
+      const { text: reply, json } = await create(body)
+      const response = stream ? requireGood(eventsOf(reply)) : (json as ResponseObject)
+      expect(response).toMatchObject({
+        status: 'completed',
+        output: [{ type: 'compaction', encrypted_content: expect.any(String) }],
+        usage: { input_tokens: 20, output_tokens: 5 },
+        tools: [{ name: 'count' }],
+      })
+      expect(asked[0]?.messages.at(-1)?.content).toMatch(/^Write a summary/)
+      expect(asked[0]).not.toHaveProperty('tools')
+      expect(await receipt()).toMatchObject({ endpoint: 'responses', usage: { total_tokens: 25 } })
+
+      await create({ input: [...response.output, more] })
+      await create({ previous_response_id: response.id, input: [more] })
+      for (const { messages } of asked.slice(1)) {
+        expect(messages).toEqual([{ role: 'user', content: expect.stringMatching(/42 ships\. \(é\)\n\nAnd boats\?$/) }])
+      }
+      const items = (await ask(url, 'GET', `/responses/${response.id}/input_items`)).json
+      expect((items as { data: { type: string }[] }).data.map(({ type }) => type)).not.toContain('compaction_trigger')
+    },
+  )
 
   test('without reported usage is charged by an estimate', async () => {
     const { url, receipt } = await scripted([text('12345678'), finish('stop')])

@@ -3,7 +3,7 @@ import { anthropic, defineProvider, gemini, openai, type Provider } from 'modelh
 import type { VendorReply } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
 import type { GatewayOptions } from '../../../src/index.ts'
-import { seal } from '../../../src/endpoints/envelope.ts'
+import { seal } from '../../../src/formats/envelope.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { post } from '../ask.ts'
 

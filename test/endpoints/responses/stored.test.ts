@@ -1,9 +1,10 @@
 /** Stored responses: retrieving, listing, continuing and deleting them, and separation of accounts. */
-import { finish, text, toolCall } from 'modelhatch/providers'
+import { finish, text, toolCall } from '../../chat-chunks.ts'
 import { memoryResponseStore, type ResponseStore } from 'modelhatch'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import type { ResponseObject } from '../../../src/wire/responses.ts'
+import { textOf } from '../../../src/wire/json.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared } from '../../shared.ts'
@@ -203,7 +204,7 @@ describe('references to items', () => {
     const { id } = await whole({ input: Array.from({ length: 50 }, (_, n) => ({ role: 'user', content: `${n}` })) })
     const { data } = await list(url, id, '?limit=100&order=asc')
     await whole({ input: referring(data.map((item) => item.id)) })
-    expect([asked.at(-1)?.messages.length, read]).toEqual([50, 1])
+    expect([textOf(asked.at(-1)?.messages[0]?.content).split('\n\n').length, read]).toEqual([50, 1])
   })
 
   test('must not exceed the maximum size of a request, nor repeat an item', async () => {

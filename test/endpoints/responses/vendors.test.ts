@@ -36,6 +36,46 @@ describe.skipIf(!hasShared)('the second turn after a recorded first one', () => 
   })
 })
 
+describe('a conversation that an earlier version has begun', () => {
+  const packed = (state: object) => Buffer.from(JSON.stringify(state)).toString('base64url')
+  const call = { type: 'function_call', call_id: 'toolu_1', name: 'weather', arguments: '{}' }
+  const result = { type: 'function_call_output', call_id: 'toolu_1', output: 'Rain' }
+  const question = { role: 'user', content: 'Weather?' }
+
+  async function sent(provider: ReturnType<typeof anthropic>, items: readonly object[], asked: () => unknown) {
+    const { url } = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 } })
+    await post(url, '/responses', { model: 'm', tools, store: false, input: [question, ...items, call, result] })
+    return asked()
+  }
+
+  test("sends Claude's thinking back, which it had packed into a chat's message", async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(400).end('{}'))
+    const details = [
+      { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 },
+      { type: 'reasoning.encrypted', data: 'c2VhbGVk', format: 'anthropic-claude-v1', index: 1 },
+    ]
+    const state = packed({ message: { reasoning_content: 'Hm.', reasoning_details: details } })
+    const items = [{ type: 'reasoning', summary: [], encrypted_content: `mh1.anthropic.${state}` }]
+    const provider = anthropic({ apiKey: 'k', baseURL: vendor.baseURL })
+    const body = await sent(provider, items, () => vendor.requests[0]?.json)
+    expect((body as { messages: { content: unknown }[] }).messages[1]?.content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+      { type: 'redacted_thinking', data: 'c2VhbGVk' },
+      { type: 'tool_use', id: 'toolu_1' },
+    ])
+  })
+
+  test("sends Gemini's signature of a call back, which stood after the call", async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(400).end('{}'))
+    const extra = { extra_content: { google: { thought_signature: 'c2lnbmF0dXJl' } } }
+    const state = packed({ message: {}, calls: { toolu_1: extra }, last: true })
+    const items = [{ type: 'reasoning', summary: [], encrypted_content: `mh1.google.${state}` }]
+    const provider = gemini({ apiKey: 'k', baseURL: vendor.baseURL })
+    const body = await sent(provider, items, () => vendor.requests[0]?.body.toString())
+    expect(body).toContain('"thoughtSignature":"c2lnbmF0dXJl"')
+  })
+})
+
 test.each<[string, object, string]>([
   ['claude-sonnet-5', { top_logprobs: 2 }, 'top_logprobs'],
   ['claude-sonnet-5', { include: ['message.output_text.logprobs'] }, 'include'],

@@ -11,7 +11,7 @@ import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
 
 const good = defineProvider({
   name: 'good',
-  async *chat() {
+  async *generate() {
     yield text('Hello')
     yield finish('stop')
   },
@@ -39,6 +39,7 @@ test('a gateway in memory is ready, with its deployments', async () => {
     ['keys', true],
     ['limits', true],
     ['responses', true],
+    ['audit', true],
   ])
   expect(JSON.parse(JSON.stringify(health))).toEqual(health)
 })
@@ -70,7 +71,7 @@ test('open calls, and the start of the shutdown', async () => {
   const end = Promise.withResolvers<void>()
   const slow = defineProvider({
     name: 'slow',
-    async *chat() {
+    async *generate() {
       begun.resolve()
       await end.promise
       yield finish('stop')
@@ -98,7 +99,7 @@ test('SQLite: every store is reachable, the file is not opened again by a closed
   for (const id of ['a', 'b']) await storage.tasks.insert({ account: 'acme', id, version: 1, ...times, data: {} })
   const health = await gateway.health()
   expect(health.stores.map(({ store, reachable }) => [store, reachable])).toEqual(
-    ['keys', 'limits', 'usage', 'responses', 'tasks', 'idempotency'].map((store) => [store, true]),
+    ['keys', 'limits', 'usage', 'responses', 'tasks', 'idempotency', 'audit'].map((store) => [store, true]),
   )
   expect(health.tasksDue).toBe(2)
   await gateway.close()
@@ -124,7 +125,7 @@ test.skipIf(!hasPostgres)('Postgres: every store is reachable, and due tasks are
   await storage.tasks.insert({ account: 'acme', id: 'now', ...task })
   await storage.tasks.insert({ account: 'acme', id: 'later', ...task, dueAt: at + 3_600_000 })
   const health = await gateway.health()
-  expect(health.stores.map(({ reachable }) => reachable)).toEqual(Array.from({ length: 6 }, () => true))
+  expect(health.stores.map(({ reachable }) => reachable)).toEqual(Array.from({ length: 7 }, () => true))
   expect(health.tasksDue).toBe(1)
   await gateway.close()
   await pool.query(`DROP SCHEMA ${schema} CASCADE`)

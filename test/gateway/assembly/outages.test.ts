@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { keyRecord } from '../../../src/callers/key.ts'
 import {
+  memoryAuditStore,
   memoryIdempotencyStore,
   memoryKeyStore,
   memoryLedger,
@@ -68,6 +69,7 @@ const outages: Readonly<Record<string, Outage>> = {
   '`responses`': { store: 'responses' },
   '`idempotency`': { store: 'idempotency' },
   '`tasks`': { store: 'tasks' },
+  '`audit`': { store: 'audit' },
 }
 
 /** How a store can fail. */
@@ -98,6 +100,7 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
     responses: memoryResponseStore(),
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
+    audit: memoryAuditStore(),
   }
   const { url, gateway, receipt } = await hostedWith({
     models: {
@@ -135,6 +138,7 @@ function storeOf(name: keyof StorageBundle): object {
     responses: memoryResponseStore(),
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
+    audit: memoryAuditStore(),
   }
   return stores[name] ?? {}
 }

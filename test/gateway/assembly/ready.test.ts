@@ -7,8 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
-import { createGateway, type GatewayError, type StorageBundle } from '../../../src/index.ts'
-import { demo } from '../../../src/providers/index.ts'
+import { createGateway, type GatewayError, type GatewayOptions, type StorageBundle } from '../../../src/index.ts'
+import { demo, openai } from '../../../src/providers/index.ts'
+import { scriptedVendor } from '../../../src/testing/index.ts'
 import { hasPostgres, ownName, postgresPool, postgresUrl } from '../../servers.ts'
 
 const price = { input: '1', output: '1' }
@@ -40,7 +41,7 @@ function file(content?: string): string {
 }
 
 const everyStore =
-  /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the idempotency store failed\./
+  /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the idempotency store, the audit log failed\./
 
 test('memory stores and a new SQLite file are ready, and stay empty', async () => {
   await expect(serving().ready()).resolves.toBeUndefined()
@@ -73,6 +74,48 @@ test('rejects for a Redis that rejects the password', async () => {
   )
   expect(message).toMatch(/the key store, the limit store, the ledger, the response store, the task store, the idem/)
   expect(cause).toMatch(/WRONGPASS/)
+})
+
+describe('with vendors', () => {
+  const listing = (apiKey: string, model: string) =>
+    scriptedVendor((request, response) => {
+      const isKnown = request.headers.authorization === `Bearer ${apiKey}`
+      const body = isKnown ? { data: [{ id: model, object: 'model' }] } : { error: { code: 'invalid_api_key' } }
+      response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+  const readyWith = async (models: GatewayOptions['models']) => {
+    const gateway = createGateway({ models })
+    onTestFinished(() => gateway.close({ graceMs: 0 }))
+    const ready = gateway.ready({ vendors: true })
+    return ready.then(() => 'ready').catch((error: GatewayError) => [error.message, String(error.cause)])
+  }
+
+  test('resolves where each lists its models: the listed name, or what it stands for', async () => {
+    const vendor = await listing('sk-a', 'gpt-9-2026-01-01')
+    onTestFinished(() => vendor.close())
+    const provider = openai({ apiKey: 'sk-a', baseURL: vendor.baseURL })
+    expect(await readyWith({ 'gpt-9': provider, 'gpt-9-2026-01-01': provider, any: demo() })).toBe('ready')
+  })
+
+  test('names a wrong key, a wrong address and an unknown model', async () => {
+    const vendor = await listing('sk-a', 'gpt-9')
+    onTestFinished(() => vendor.close())
+    const { baseURL } = vendor
+    expect(await readyWith({ 'gpt-9': openai({ apiKey: 'sk-b', baseURL }) })).toEqual([
+      expect.stringContaining('not ready: the vendor openai failed'),
+      'Error: the vendor answered 401 invalid_api_key',
+    ])
+    const closed = openai({ name: 'mine', apiKey: 'sk-a', baseURL: 'http://127.0.0.1:1/v1' })
+    expect(await readyWith({ m: closed })).toEqual([
+      expect.stringContaining('the vendor mine failed'),
+      expect.stringContaining('ECONNREFUSED'),
+    ])
+    const cheap = { provider: openai({ apiKey: 'sk-a', baseURL }), providerModel: 'gtp-9' }
+    expect(await readyWith({ cheap })).toEqual([
+      expect.any(String),
+      'Error: openai does not list "gtp-9", which "cheap" names: correct "providerModel"',
+    ])
+  })
 })
 
 describe.skipIf(!hasPostgres)('Postgres', () => {

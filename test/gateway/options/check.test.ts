@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts'
 import { anthropic, demo, gemini, openai, openaiVideo } from '../../../src/providers/index.ts'
 import { fromAiSdk } from '../../../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
@@ -112,6 +113,7 @@ test.each<[string, (options: object) => unknown]>([
   ['fromAiSdk', (options) => fromAiSdk({} as never, options)],
   ['sqlite', (options) => sqlite(':memory:', options)],
   ['postgres', (options) => postgres({ query }, options)],
+  ['mysql', (options) => mysql({ getConnection: () => Promise.reject(new Error()) }, options)],
   ['redis', (options) => redis(async () => undefined, options)],
 ])('%s rejects a misspelled option instead of calling the default URL', (name, make) => {
   expect(() => make({ baseUrl: 'http://127.0.0.1:1' })).toThrow(new RegExp(`^${name}: unknown option "baseUrl"`))

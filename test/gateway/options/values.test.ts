@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { fromAiSdk } from '../../../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
@@ -29,6 +30,8 @@ const object = ['x', 5, true, null, []]
 const texts = ['x', 5, null, {}, [5], [undefined]]
 const textByName = ['x', 5, null, [], { a: 5 }, { a: undefined }]
 const secret = [...text, '', undefined, ' ', 'sk-a\n', 'two words']
+/** A key, a function, or a list of them. */
+const secrets = [...secret.filter((value) => !Array.isArray(value)), [], [5], ['sk-a', ''], [undefined]]
 const rates = ['60', 60, null, '0/min', '-1/min', '60/fortnight', {}, { limit: 1 }, { limit: '1', periodMs: 1 }, []]
 const money = [5, '', '1,5', 'free', NaN, null, {}, []]
 
@@ -58,6 +61,7 @@ describe.each<[string, (options: object) => unknown, Values]>([
     (options) => openai(options),
     {
       ...vendor,
+      apiKey: secrets,
       preset: [5, 'opnai', ''],
       keyHeader: text,
       organization: text,
@@ -70,6 +74,8 @@ describe.each<[string, (options: object) => unknown, Values]>([
       pastFields: texts,
       messageNames: flag,
       wantsReasoning: flag,
+      developerRole: flag,
+      shortCallIds: flag,
       embeddingBatch: count,
       embeddingFormat: flag,
       responses: flag,
@@ -78,9 +84,9 @@ describe.each<[string, (options: object) => unknown, Values]>([
   [
     'anthropic',
     (options) => anthropic(options),
-    { ...vendor, sampling: ['drop', 5, null], dropParams: texts, traits: object },
+    { ...vendor, apiKey: secrets, sampling: ['drop', 5, null], dropParams: texts, traits: object },
   ],
-  ['gemini', (options) => gemini(options), { ...vendor, dropParams: texts, traits: object }],
+  ['gemini', (options) => gemini(options), { ...vendor, apiKey: secrets, dropParams: texts, traits: object }],
   ['openaiVideo', (options) => openaiVideo(options), { ...vendor, submit: ['often', 5, null] }],
   ['gatewayVideo', (options) => gatewayVideo({ baseURL: 'http://a.b/v1', ...options }), vendor],
   ['xaiVideo', (options) => xaiVideo(options), vendor],
@@ -96,6 +102,11 @@ describe.each<[string, (options: object) => unknown, Values]>([
     'postgres',
     (options) => postgres({ query }, options),
     { schema: [5, null, '', 'two words', 'Capital'], responseAgeMs: number },
+  ],
+  [
+    'mysql',
+    (options) => mysql({ getConnection: () => Promise.reject(new Error()) }, options),
+    { prefix: [5, null, '', 'two words', 'Capital', 'p'.repeat(33)], responseAgeMs: number, connections: count },
   ],
   [
     'redis',

@@ -48,22 +48,24 @@ function argsOf(text: string): Json {
 }
 
 function response(parts: readonly Json[], model: string, end?: Answer): object {
-  const [block] = end?.blocks.filter(({ cites }) => cites !== undefined) ?? []
+  const isCited = end?.blocks.some(({ cites }) => cites !== undefined)
   const candidate = {
     content: { role: 'model', parts },
     ...(end && { finishReason: reasons[endOf(end)] }),
-    ...(block && { groundingMetadata: groundingOf(block) }),
+    ...(isCited && { groundingMetadata: groundingOf(end?.blocks ?? []) }),
     index: 0,
   }
   const usage = end && usageIn(end)
   return { candidates: [candidate], ...usage, responseId: 'scripted', modelVersion: model }
 }
 
-function groundingOf({ text = '', cites }: Block): object {
+function groundingOf(blocks: readonly Block[]): object {
+  let at = 0
+  const segments = blocks.map(({ text = '' }) => ({ startIndex: at, endIndex: (at += Buffer.byteLength(text)), text }))
   return {
     webSearchQueries: ['pages'],
-    groundingChunks: [{ web: { uri: cites, title: 'A page' } }],
-    groundingSupports: [{ segment: { startIndex: 0, endIndex: text.length, text }, groundingChunkIndices: [0] }],
+    groundingChunks: blocks.map(({ cites }) => ({ web: { uri: cites, title: 'A page' } })),
+    groundingSupports: segments.map((segment, index) => ({ segment, groundingChunkIndices: [index] })),
   }
 }
 

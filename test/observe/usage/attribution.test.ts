@@ -13,7 +13,7 @@ import { methodsOf } from '../../testing/faults.ts'
 
 const parrot = defineProvider({
   name: 'parrot',
-  async *chat() {
+  async *generate() {
     yield text('hello')
     yield finish('stop', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
   },

@@ -28,7 +28,7 @@ const studio = { done: false }
 
 const vendor = defineProvider({
   name: 'vendor',
-  async *chat() {
+  async *generate() {
     yield text('hello')
     yield finish('stop', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
   },

@@ -1,4 +1,5 @@
 import { memoryUsageStore, type UsageRecord, type UsageStore } from '../../../src/index.ts'
+import { eachUnit } from '../../../src/observe/usage/units.ts'
 
 /** A record of a small request without cost. */
 export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
@@ -10,12 +11,9 @@ export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
     model: 'm',
     outcome: 'completed',
     stream: false,
+    ...eachUnit(() => 0),
     promptTokens: 1,
-    cachedTokens: 0,
     completionTokens: 1,
-    reasoningTokens: 0,
-    images: 0,
-    seconds: 0,
     cost: 0n,
     overage: 0n,
     basis: 'reported',

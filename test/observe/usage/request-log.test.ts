@@ -10,7 +10,7 @@ import { plainUsageStore } from './record.ts'
 
 const good = defineProvider({
   name: 'good',
-  async *chat() {
+  async *generate() {
     yield text('hello')
     yield finish('stop', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
   },
@@ -75,7 +75,7 @@ test('the record of a request has every attempt, in order, without the message o
 test('an attempt whose response breaks off has failed', async () => {
   const breaking = defineProvider({
     name: 'breaking',
-    async *chat() {
+    async *generate() {
       yield text('hello')
       throw retrySame(new Error('it broke'))
     },

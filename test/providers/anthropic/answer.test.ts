@@ -150,6 +150,28 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(result).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop' })
   })
 
+  test('drops what the model says before a call of the answer tool, which is not forced while it reasons', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature: 'sig' },
+      { type: 'text', text: "I'll invoke the JSON response tool." },
+      { type: 'tool_use', id: 't', name: 'person', input: { age: 7 } },
+    ]
+    const { chat, vendor } = await answered(json(message({ content, stop_reason: 'tool_use' })), 'claude-sonnet-4')
+    const format = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' } } }
+    const result = await chat(stream, { response_format: format, reasoning_effort: 'high' })
+    expect(vendor.requests[0]?.json).toMatchObject({ tool_choice: { type: 'auto' }, thinking: { type: 'enabled' } })
+    expect(result).toMatchObject({ content: '{"age":7}', reasoning: 'Hm', calls: [], finish: 'stop' })
+  })
+
+  test('has the words with which the model refuses', async () => {
+    const details = { type: 'refusal', category: 'cyber', explanation: 'Not that.' }
+    const { client } = await answered(json(message({ stop_reason: 'refusal', stop_details: details })))
+    const answer = client.chat.completions.create({ model: 'claude', ...question, stream } as never) as Promise<unknown>
+    const seen = JSON.stringify(stream ? await collect(await answer) : await answer)
+    expect(seen).toContain('"refusal":"Not that."')
+    expect(seen).toContain('"finish_reason":"content_filter"')
+  })
+
   test('is an error without a stop reason', async () => {
     const { chat } = await answered(json(message({ content: [{ type: 'text', text: 'Hi' }], stop_reason: null })))
     const result = await chat(stream)

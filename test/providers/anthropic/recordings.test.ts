@@ -1,9 +1,9 @@
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { readValues } from '../../../src/providers/events.ts'
 import { statusOf, readFault } from '../../../src/providers/messages/fault.ts'
-import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
+import { messages } from '../../../src/formats/messages/messages.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
+import { chatChunksOf } from '../../formats/chat-chunks.ts'
 import { bytesOf, recordingsOf, replay } from '../recordings.ts'
 import { testReplays } from '../replayed.ts'
 import { vendorFor } from '../../hosted.ts'
@@ -18,14 +18,7 @@ testReplays({
   vendor: 'anthropic',
   make: (baseURL) => anthropic({ baseURL, apiKey: 'sk-ant' }),
   endMark: '"stop_reason":"',
-  async *read(source) {
-    const reader = new MessageReader({ failure, format: 'anthropic-claude-v1' })
-    for await (const events of readValues(source)) {
-      yield* reader.push(events)
-      if (reader.done) return
-    }
-    reader.end()
-  },
+  read: (source) => chatChunksOf(source, messages.eventReader({ maker: 'anthropic', failure })),
 })
 
 function failure(error: unknown): Error {

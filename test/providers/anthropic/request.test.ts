@@ -12,11 +12,12 @@ const lookup = {
 const called = (id: string, text: string) => ({ id, type: 'function', function: { name: 'lookup', arguments: text } })
 
 describe('messages', () => {
-  test('moves all instructions of the conversation to system', async () => {
+  test('sends the instructions at the beginning as system, and later ones at their place', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
         { role: 'system', content: 'Be kind.' },
+        { role: 'developer', content: 'Now.' },
         { role: 'user', content: 'Hi' },
         {
           role: 'developer',
@@ -27,8 +28,9 @@ describe('messages', () => {
         },
       ],
     })
-    expect(body.system).toBe('Be kind.\n\nBe\n\nbrief.')
-    expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
+    expect(body.system).toBe('Be kind.\n\nNow.')
+    const later = { type: 'text', text: '<system>\nBe\n\nbrief.\n</system>' }
+    expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }, later] }])
   })
 
   test('sends a request with only instructions as a user message', async () => {
@@ -141,13 +143,31 @@ describe('messages', () => {
     expect(body.messages[1].content[0].input).toEqual({ invalid_arguments: '{"q": "x' })
   })
 
-  test('rejects a tool result without a call by name', async () => {
-    const { refused } = await of('claude-sonnet-5')
-    const messages = [
-      { role: 'user', content: 'Hi' },
-      { role: 'tool', tool_call_id: 'a', content: 'one' },
-    ]
-    expect(await refused({ messages })).toMatchObject({ status: 400, param: 'messages[1].tool_call_id' })
+  test('repairs calls without results, and results without calls', async () => {
+    const { sent } = await of('claude-sonnet-5')
+    const body = await sent({
+      tools: [lookup],
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'tool', tool_call_id: 'gone', content: 'one' },
+        { role: 'assistant', tool_calls: [called('a', '{}')] },
+        { role: 'user', content: 'Go on' },
+      ],
+    })
+    expect(body.messages).toEqual([
+      {
+        role: 'user',
+        content: ['Hi', 'The result of an earlier tool call:', 'one'].map((text) => ({ type: 'text', text })),
+      },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'lookup', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: 'The call was not carried out.', is_error: true },
+          { type: 'text', text: 'Go on' },
+        ],
+      },
+    ])
   })
 
   test('validates a large request, which the gateway has not validated', async () => {
@@ -158,7 +178,7 @@ describe('messages', () => {
       [{ role: 'user', content: [null] }, 'messages[1].content[0]'],
       [{ role: 'user', content: [{ type: 'text' }] }, 'messages[1].content[0].text'],
       [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, 'messages[1].content[0].image_url.url'],
-      [{ role: 'assistant', tool_calls: [{}] }, 'messages[1].tool_calls[0].function'],
+      [{ role: 'assistant', tool_calls: [{ id: 'a' }] }, 'messages[1].tool_calls[0].function'],
       [{ role: 'assistant', tool_calls: {} }, 'messages[1].tool_calls'],
       [{ role: 'robot', content: '' }, 'messages[1].role'],
     ]
@@ -312,8 +332,6 @@ describe('tools', () => {
       status: 400,
       param: 'tool_choice.function.name',
     })
-    const custom = { type: 'custom', custom: { name: 'c' } }
-    expect(await refused({ tools: [custom] })).toMatchObject({ status: 400, param: 'tools[0].type' })
   })
 
   test('rejects a forced call for a model that does not support it', async () => {

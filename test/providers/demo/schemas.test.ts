@@ -166,10 +166,7 @@ describe('JSON from the demo model', () => {
     ['that references itself', { $ref: '#' }],
     ['of infinite depth', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }],
     ['of very many values', { type: 'array', minItems: 1_000_000_000 }],
-    [
-      'of lists of lists',
-      { items: { items: { type: 'null', minItems: 100 }, type: 'array', minItems: 100 }, minItems: 100 },
-    ],
+    ['of lists of lists', { items: { items: { type: 'null' }, type: 'array', minItems: 200 }, minItems: 200 }],
   ])('rejects a schema %s', async (_, schema) => {
     await expect(valueOf(schema)).rejects.toMatchObject({ status: 400 })
   })

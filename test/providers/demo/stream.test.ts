@@ -1,23 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { demo } from 'modelhatch/providers'
-import type { Call } from 'modelhatch/providers'
+import type { Call, Conversation, Settings } from 'modelhatch/providers'
 import { all, client } from './ask.ts'
 import { calmly } from '../../cpu-time.ts'
 
-type ChatRequest = Parameters<ReturnType<typeof demo>['chat']>[0]['request']
-
-function callOf(request: Partial<ChatRequest>, signal: AbortSignal = new AbortController().signal): Call<ChatRequest> {
-  const whole = { model: 'demo', messages: [{ role: 'user', content: 'Count to 40' }], ...request } as ChatRequest
+function callOf(question: string, settings: Settings = {}, signal?: AbortSignal): Call<Conversation> {
+  const turns = [{ role: 'user', blocks: [{ kind: 'text', text: question }] }] as const
+  const request: Conversation = { turns, tools: [], settings }
   return {
     id: 'req_1',
-    request: whole,
+    request,
     model: 'demo',
     publicModel: 'demo',
     openModel: false,
     stream: true,
-    signal,
-    field: (name) => whole[name],
-    json: () => Buffer.from(JSON.stringify(whole)),
+    signal: signal ?? new AbortController().signal,
+    field: () => undefined,
+    json: () => Buffer.from('{}'),
   }
 }
 
@@ -66,7 +65,8 @@ describe('streams of the demo model', () => {
 
   test('keep the pace', async () => {
     const times: number[] = []
-    for await (const _ of demo({ paceMs: 20 }).chat(callOf({ max_tokens: 4 }))) times.push(performance.now())
+    for await (const _ of demo({ paceMs: 20 }).generate(callOf('Count to 40', { max: 4 })))
+      times.push(performance.now())
     // Four tokens; the end follows the last without a delay.
     expect((times[3] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(55)
     expect(calmly((times[4] ?? 0) - (times[3] ?? 0), 20)).toBeLessThan(20)
@@ -74,7 +74,8 @@ describe('streams of the demo model', () => {
 
   test('end when the call is aborted during a delay', async () => {
     const left = new AbortController()
-    const pieces = demo({ paceMs: 60_000 }).chat(callOf({}, left.signal))[Symbol.asyncIterator]()
+    const answer = demo({ paceMs: 60_000 }).generate(callOf('Count to 40', {}, left.signal))
+    const pieces = answer[Symbol.asyncIterator]()
     await pieces.next()
     const second = pieces.next()
     left.abort(new Error('gone'))
@@ -84,7 +85,8 @@ describe('streams of the demo model', () => {
 
   test('end between two tokens when there is no delay', async () => {
     const left = new AbortController()
-    const pieces = demo({ paceMs: 0 }).chat(callOf({}, left.signal))[Symbol.asyncIterator]()
+    const answer = demo({ paceMs: 0 }).generate(callOf('Count to 40', {}, left.signal))
+    const pieces = answer[Symbol.asyncIterator]()
     await pieces.next()
     left.abort(new Error('gone'))
     await expect(pieces.next()).rejects.toThrow('gone')
@@ -96,10 +98,29 @@ describe('streams of the demo model', () => {
       turns++
       counting = setImmediate(count)
     })
-    const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Write 9000 words' }]
-    for await (const _ of demo({ paceMs: 0 }).chat(callOf({ messages, n: 20 }))) void _
+    for await (const _ of demo({ paceMs: 0 }).generate(callOf('Write 9000 words', { choices: 20 }))) void _
     clearImmediate(counting)
     expect(turns).toBeGreaterThan(10)
+  })
+
+  test.each([
+    ['Fail with 429, please.', 429, 'rate_limit_exceeded'],
+    ['Fail with status 500.', 503, 'service_unavailable'],
+    ['Fail with 400.', 400, 'invalid_request_error'],
+  ])('fail on demand: %s', async (content, status, code) => {
+    const request = { model: 'demo', messages: [{ role: 'user' as const, content }], stream: true as const }
+    await expect(client.chat.completions.create(request)).rejects.toMatchObject({ status, code })
+  })
+
+  test('break off on demand', async () => {
+    const messages = [{ role: 'user' as const, content: 'Count to 9 and break off after 3 tokens.' }]
+    const stream = await client.chat.completions.create({ model: 'demo', messages, stream: true })
+    let said = ''
+    const read = async () => {
+      for await (const { choices } of stream) said += choices[0]?.delta.content ?? ''
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(said).toBe('1, 2')
   })
 
   test('list the models for wildcard entries', async () => {

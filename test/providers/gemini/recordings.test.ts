@@ -1,12 +1,12 @@
 import { gemini } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { readValues } from '../../../src/providers/events.ts'
-import { readFault, statusOf } from '../../../src/providers/gemini/fault.ts'
-import { ResponseReader } from '../../../src/providers/gemini/reader.ts'
+import { gemini as content } from '../../../src/formats/gemini/gemini.ts'
+import { readFault, statusOf } from '../../../src/providers/content/fault.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
 import { vendorFor } from '../../hosted.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
 import type { Sent } from '../vendor-requests.ts'
+import { chatChunksOf } from '../../formats/chat-chunks.ts'
 import { bytesOf, recordingsOf, replay } from '../recordings.ts'
 import { testReplays } from '../replayed.ts'
 import { served } from '../served.ts'
@@ -18,11 +18,7 @@ testReplays({
   vendor: 'gemini',
   make: (baseURL) => gemini({ baseURL, apiKey: 'key' }),
   endMark: '"finishReason":',
-  async *read(source) {
-    const reader = new ResponseReader({ failure })
-    for await (const responses of readValues(source)) yield* reader.push(responses)
-    yield* reader.end()
-  },
+  read: (source) => chatChunksOf(source, content.eventReader({ maker: 'google', failure })),
 })
 
 function failure(error: unknown): Error {

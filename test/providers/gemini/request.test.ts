@@ -24,7 +24,7 @@ function showing(url: string) {
 }
 
 describe('messages', () => {
-  test('moves all instructions of the conversation to systemInstruction', async () => {
+  test('sends instructions at the beginning as systemInstruction, and later ones at their place', async () => {
     const { sent } = await of('gemini-3-flash')
     const body = await sent({
       messages: [
@@ -39,8 +39,10 @@ describe('messages', () => {
         { role: 'developer', content: 'Be brief.' },
       ],
     })
-    expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be' }, { text: 'kind.' }, { text: 'Be brief.' }] })
-    expect(body.contents).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }])
+    expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be' }, { text: 'kind.' }] })
+    expect(body.contents).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }, { text: '<system>\nBe brief.\n</system>' }] },
+    ])
   })
 
   test('sends a request with only instructions as a user message, as for a model without systemInstruction', async () => {
@@ -137,13 +139,25 @@ describe('media', () => {
     )
   })
 
-  test('rejects a URL and suggests a data URL, unless Google can fetch it', async () => {
+  test('sends a URL with https, which Google fetches, and rejects any other one', async () => {
     const { sent, refused } = await of('gemini-3-flash')
-    const refusal = await refused(showing('https://example.test/cat.png'))
+    const parts = async (url: string) => (await sent(showing(url))).contents[0].parts
+    expect(await parts('https://example.test/cat.png?size=1')).toEqual([
+      { fileData: { mimeType: 'image/png', fileUri: 'https://example.test/cat.png?size=1' } },
+    ])
+    expect(await parts('https://www.youtube.com/watch?v=1')).toEqual([
+      { fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } },
+    ])
+    const refusal = await refused(showing('http://example.test/cat.png'))
     expect(refusal).toMatchObject({ status: 400, param: 'messages[0].content[0].image_url.url' })
-    expect(refusal.message).toMatch(/data URL/)
-    const body = await sent(showing('https://www.youtube.com/watch?v=1'))
-    expect(body.contents[0].parts).toEqual([{ fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } }])
+    expect(refusal.message).toMatch(/https.*data URL/)
+  })
+
+  test('sends no URL but those of Google to a model that fetches no others', async () => {
+    const { sent, refused } = await of('gemini-2.0-flash')
+    expect(await refused(showing('https://example.test/cat.png'))).toMatchObject({ status: 400 })
+    const body = await sent(showing('https://youtu.be/1'))
+    expect(body.contents[0].parts).toEqual([{ fileData: { fileUri: 'https://youtu.be/1' } }])
   })
 
   test('sends an image in a tool result inside it, and for older models next to it', async () => {

@@ -61,6 +61,18 @@ test('has the text of all frames, however it is escaped and split', async () => 
   )
 })
 
+test.each(['refusal', 'annotation'])('has the field %s of all frames', async (field) => {
+  const words = ['I', ' cannot', ' help', ' with', ' that']
+  const stream = Buffer.from(role + words.map((word) => frameOf({ [field]: word })).join('') + end)
+  const templates = new FrameTemplates()
+  for (const _ of words) {
+    const said = (await chunksOf([stream], templates)).map(
+      ({ choices }) => (choices?.[0]?.delta?.[field] ?? '') as string,
+    )
+    expect(said.join('')).toBe(words.join(''))
+  }
+})
+
 test('of frames that arrive together is one chunk', async () => {
   const templates = new FrameTemplates()
   const stream = Buffer.from(

@@ -99,7 +99,7 @@ describe('non-standard fields in earlier messages', () => {
     extra_content: { google: { thought_signature: 's' } },
     tool_calls: [
       {
-        id: 'a',
+        id: 'call00001',
         type: 'function',
         function: { name: 'f', arguments: '{}' },
         extra_content: { google: { thought_signature: 's' } },
@@ -109,7 +109,7 @@ describe('non-standard fields in earlier messages', () => {
   const plain = {
     role: 'assistant',
     content: 'Hi',
-    tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    tool_calls: [{ id: 'call00001', type: 'function', function: { name: 'f', arguments: '{}' } }],
   }
 
   test.each<[PresetName, object]>([
@@ -123,7 +123,7 @@ describe('non-standard fields in earlier messages', () => {
     ['ollama', past],
   ])('%s gets the fields that it accepts', async (preset, expected) => {
     const { sent } = await vendorRequests((baseURL) => openai({ preset, baseURL }), 'model')
-    const result = { role: 'tool', tool_call_id: 'a', content: 'x' }
+    const result = { role: 'tool', tool_call_id: 'call00001', content: 'x' }
     // At this point small requests have been parsed, and large ones have not.
     for (const size of [1, 20_000]) {
       const asked = { role: 'user', content: 'x'.repeat(size) }
@@ -140,7 +140,7 @@ describe('non-standard fields in earlier messages', () => {
   })
 
   describe.each<PresetName>(['deepseek', 'moonshot'])('%s, in a conversation with tool calls,', (preset) => {
-    const result = { role: 'tool', tool_call_id: 'a', content: 'x' }
+    const result = { role: 'tool', tool_call_id: 'call00001', content: 'x' }
     const said = { role: 'assistant', content: 'Hi' }
     const reasoned = async (message: object) => {
       const { sent } = await vendorRequests((baseURL) => openai({ preset, baseURL }), 'model')

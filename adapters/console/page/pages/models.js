@@ -120,15 +120,15 @@ function Deployments({ deployments }) {
   )
 }
 
-/** Prices that are not per million tokens. */
-const others = ['request', 'image', 'second', 'hour', 'characters', 'tools', 'serviceTiers']
+/** Prices per million tokens. */
+const ofTokens = /^(?:input|output|cache|reasoning)/
 
 /** A price in lines to read. Tiers show their lowest and highest price. @param {Price} price @param {string | undefined} currency */
 function priceLines(price, currency) {
   const lines = Object.entries(price).flatMap(([name, value]) => {
     const shown = rangeOf(value, currency)
     if (shown === undefined) return []
-    const unit = others.includes(name) ? '' : ` ${t('perMillion')}`
+    const unit = ofTokens.test(name) ? ` ${t('perMillion')}` : ''
     return [{ name: named('price', name), value: `${shown}${unit}` }]
   })
   return lines

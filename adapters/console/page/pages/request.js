@@ -58,7 +58,7 @@ function list(name, value, text = value) {
 
 /** @param {{ call: Call }} properties */
 function Parts({ call }) {
-  const { currency, isBilled } = useSession()
+  const { currency, isBilled, units } = useSession()
   const nameOf = useKeyNames(call.key !== undefined, call.account)
   const cost =
     isBilled && Number(call.overage) !== 0 ? t('overageNote', { amount: money(call.overage, currency) }) : undefined
@@ -89,12 +89,7 @@ function Parts({ call }) {
       { title: t('page_usage') },
       h(Details, {
         rows: [
-          [t('promptTokens'), call.promptTokens > 0 && whole(call.promptTokens)],
-          [t('cachedTokens'), call.cachedTokens > 0 && whole(call.cachedTokens)],
-          [t('completionTokens'), call.completionTokens > 0 && whole(call.completionTokens)],
-          [t('reasoningTokens'), call.reasoningTokens > 0 && whole(call.reasoningTokens)],
-          [t('images'), call.images > 0 && whole(call.images)],
-          [t('seconds'), call.seconds > 0 && whole(call.seconds)],
+          ...units.map((unit) => /** @type {const} */ ([named('unit', unit), call[unit] > 0 && whole(call[unit])])),
           [t('cost'), isBilled && [h('strong', null, money(call.cost, currency)), cost && h('small', null, ' ', cost)]],
           [t('basis'), named('basis', call.basis)],
         ],

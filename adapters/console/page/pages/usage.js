@@ -12,7 +12,7 @@ import { table } from '../parts/table.js'
 import { AccountFilter, ModelFilter } from '../parts/filters.js'
 import { useKeyNames } from '../parts/key-names.js'
 import { useSession } from '../session.js'
-import { t } from '../words.js'
+import { named, t } from '../words.js'
 
 /** @import { StatisticsRow } from '../shapes.d.ts' */
 
@@ -21,7 +21,7 @@ const dimensions = /** @type {const} */ (['model', 'key', 'account', 'user', 'ta
 /** @typedef {typeof dimensions[number]} Dimension */
 
 export function UsagePage() {
-  const { currency, role, isBilled } = useSession()
+  const { currency, role, isBilled, units } = useSession()
   const { query } = usePlace()
   const { range, from, to } = usePeriod('30d')
   const offered = dimensions.filter((each) => each !== 'account' || role === 'admin')
@@ -37,18 +37,15 @@ export function UsagePage() {
     h(PeriodPicker, { range }),
     h(LinkButton, { href: urlOf('usage.csv', asked), icon: 'download', download: true }, t('csv')),
   ]
-  /** @type {readonly (readonly [title: import('../words.js').Word, value: (row: StatisticsRow) => string | undefined])[]} */
+  /** @type {readonly (readonly [title: string, value: (row: StatisticsRow) => string | undefined])[]} */
   const numbers = [
-    ['requests', ({ requests }) => whole(requests)],
-    ['incomplete', ({ incomplete }) => dashed(incomplete)],
-    ['promptTokens', ({ promptTokens }) => dashed(promptTokens)],
-    ['cachedTokens', ({ cachedTokens }) => dashed(cachedTokens)],
-    ['completionTokens', ({ completionTokens }) => dashed(completionTokens)],
-    ['reasoningTokens', ({ reasoningTokens }) => dashed(reasoningTokens)],
-    ['images', ({ images }) => dashed(images)],
-    ['seconds', ({ seconds }) => dashed(seconds)],
+    [t('requests'), ({ requests }) => whole(requests)],
+    [t('incomplete'), ({ incomplete }) => dashed(incomplete)],
+    ...units.map(
+      (unit) => /** @type {const} */ ([named('unit', unit), (/** @type {StatisticsRow} */ row) => dashed(row[unit])]),
+    ),
     ...(isBilled
-      ? [/** @type {const} */ (['cost', (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4)])]
+      ? [/** @type {const} */ ([t('cost'), (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4)])]
       : []),
   ]
   return h(
@@ -78,7 +75,7 @@ export function UsagePage() {
       empty: h(Empty, { title: t('noUsage') }, t('noUsageHint')),
       columns: [
         { title: t(`by_${by}`), head: true, cell: (row) => h(Name, { by, value: row[by] ?? '', range, nameOf }) },
-        ...numbers.map(([title, cell]) => ({ title: t(title), numeric: true, cell })),
+        ...numbers.map(([title, cell]) => ({ title, numeric: true, cell })),
       ],
     }),
   )

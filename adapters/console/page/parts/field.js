@@ -25,7 +25,7 @@ function Labelled({ label, hint, compact, id, children }) {
 }
 
 /** @param {string} id @param {string | undefined} hint */
-const described = (id, hint) => (hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })
+const described = (id, hint) => (hint ? { 'aria-describedby': `${id}-hint` } : {})
 
 /**
  * @param {FieldProperties & {

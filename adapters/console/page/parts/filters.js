@@ -1,6 +1,6 @@
 /** Filters whose choice is in the address. */
 import { h } from '../preact.js'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { get } from '../api.js'
 import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'
@@ -28,14 +28,24 @@ export function AccountFilter() {
   return h(TextFilter, { name: 'account', label: t('by_account') })
 }
 
-/** A text that filters when typing pauses. @param {{ name: 'account' | 'key' | 'user' | 'tag' | 'session' | 'text' | 'code', label: string }} properties */
+/** A text that filters when typing pauses. @param {{ name: 'account' | 'key' | 'user' | 'tag' | 'session' | 'text' | 'code' | 'actor' | 'action', label: string }} properties */
 export function TextFilter({ name, label }) {
   const chosen = usePlace().query[name] ?? ''
   const [value, setValue] = useState(chosen)
-  useEffect(() => setValue(chosen), [chosen])
+  // What this field last put into the address: when it comes back from there, the field may hold more already.
+  const filtered = useRef(chosen)
   useEffect(() => {
-    if (value === chosen) return undefined
-    const timer = setTimeout(() => filter({ [name]: value.trim() }), 300)
+    if (chosen === filtered.current) return
+    filtered.current = chosen
+    setValue(chosen)
+  }, [chosen])
+  useEffect(() => {
+    const text = value.trim()
+    if (text === filtered.current) return undefined
+    const timer = setTimeout(() => {
+      filtered.current = text
+      filter({ [name]: text })
+    }, 300)
     return () => clearTimeout(timer)
   }, [value])
   return h(TextField, { label, compact: true, type: 'search', value, onChange: setValue })

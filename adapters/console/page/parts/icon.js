@@ -9,6 +9,7 @@ const outlines = {
   accounts: 'M3 5h14v11H3zM3 8.5h14M13 12.5h1.5',
   models: 'M10 3l6.5 3.5v7L10 17l-6.5-3.5v-7zM3.5 6.5L10 10l6.5-3.5M10 10v7',
   videos: 'M3 5h10v10H3zM13 9l4-2.5v7L13 11',
+  audit: 'M5 3h10v14H5zM7.5 7h5M7.5 10h5M7.5 13h3',
   playground: 'M4 4h12v9H9l-3.5 3v-3H4zM7.5 8.5h5',
   setup: 'M4 6l4 4-4 4M10 14.5h6',
   menu: 'M3 6h14M3 10h14M3 14h14',

@@ -3,13 +3,29 @@ import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
 import { useAction, useLoad } from '../load.js'
 import { useSession } from '../session.js'
-import { t } from '../words.js'
+import { named, t } from '../words.js'
 import { FormDialog } from './dialog.js'
 import { CheckField, SelectField, TextField } from './field.js'
 
 /** @import { KeyView } from '../shapes.d.ts' */
 
-/** @typedef {Record<'account' | 'group' | 'name' | 'user' | 'tags' | 'expires' | 'requests' | 'tokens' | 'concurrent' | 'models' | 'addresses' | 'money', string>} Fields */
+/** @typedef {Record<'account' | 'group' | 'expires' | 'requests' | 'tokens' | 'concurrent' | 'money', string> & Readonly<Record<string, string | undefined>>} Fields */
+/** @typedef {readonly [name: string, schema: { type?: string }]} Declared */
+
+/** What the form has inputs of its own for. */
+const own = new Set(['open', 'group', 'name', 'expiresAt', 'rate', 'caps'])
+
+/** The name and the other fields of a key, texts and lists of texts, as the API declares them. @param {any} document @returns {Declared[]} */
+function declaredIn(document) {
+  const others = Object.entries(document?.components.schemas.NewKey.properties ?? {}).filter(([name]) => !own.has(name))
+  return /** @type {Declared[]} */ ([['name', {}], ...others])
+}
+
+/** @param {KeyView | undefined} record @param {string} name */
+function textIn(record, name) {
+  const value = /** @type {Record<string, string | string[] | undefined>} */ ({ ...record })[name] ?? ''
+  return typeof value === 'string' ? value : value.join(', ')
+}
 
 /** A limit that fits into a field. @param {unknown} given */
 function frequency(given) {
@@ -21,15 +37,10 @@ function fieldsOf(record, account, group) {
   return {
     account: record?.account ?? account ?? '',
     group: record?.group ?? group,
-    name: record?.name ?? '',
-    user: record?.user ?? '',
-    tags: record?.tags?.join(', ') ?? '',
     expires: record?.expiresAt === undefined ? '' : localTime(record.expiresAt),
     requests: frequency(record?.rate?.requests),
     tokens: frequency(record?.rate?.tokens),
     concurrent: String(record?.rate?.concurrent ?? ''),
-    models: record?.models?.join(', ') ?? '',
-    addresses: record?.addresses?.join(', ') ?? '',
     money: monthly(record)?.money ?? '',
   }
 }
@@ -44,42 +55,37 @@ function localTime(at) {
   return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** @param {string} text */
-function listOf(text) {
-  return text.split(/[,\s]+/).filter(Boolean)
-}
-
-/** What the API takes; null removes a field of an existing key. @param {Fields} fields @param {KeyView | undefined} record */
-function bodyOf(fields, record) {
-  const none = record === undefined ? undefined : null
-  const list = (/** @type {string} */ text) => (text.trim() === '' ? none : listOf(text))
-  const rate = {
-    ...record?.rate,
-    requests: fields.requests.trim() || heldOf(record?.rate?.requests),
-    tokens: fields.tokens.trim() || heldOf(record?.rate?.tokens),
-    concurrent: fields.concurrent.trim() === '' ? undefined : Number(fields.concurrent),
+/**
+ * What the API takes; null removes a field of an existing key.
+ * @param {Fields} fields @param {readonly Declared[]} declared @param {KeyView | undefined} record
+ */
+function bodyOf(fields, declared, record) {
+  const none = record && null
+  const others = Object.fromEntries(
+    declared.map(([name, { type }]) => {
+      const text = (fields[name] ?? textIn(record, name)).trim()
+      return [name, text === '' ? none : type === 'array' ? text.split(/[,\s]+/).filter(Boolean) : text]
+    }),
+  )
+  /** @type {Record<string, unknown>} */
+  const rate = { ...record?.rate, concurrent: Number(fields.concurrent) || undefined }
+  for (const name of /** @type {const} */ (['requests', 'tokens'])) {
+    const text = fields[name].trim()
+    // A limit in a form that has no field here is kept.
+    if (text !== '' || typeof rate[name] === 'string') rate[name] = text || undefined
   }
-  const others = record?.caps?.filter(({ name }) => name !== 'key-monthly') ?? []
+  const otherCaps = record?.caps?.filter(({ name }) => name !== 'key-monthly') ?? []
   const caps =
     fields.money.trim() === ''
-      ? others
-      : [...others, { name: 'key-monthly', period: 'month', money: fields.money.trim() }]
+      ? otherCaps
+      : [...otherCaps, { name: 'key-monthly', period: 'month', money: fields.money.trim() }]
   return {
     group: fields.group,
-    name: fields.name.trim() || none,
-    user: fields.user.trim() || none,
-    tags: list(fields.tags),
+    ...others,
     expiresAt: fields.expires === '' ? none : new Date(fields.expires).getTime(),
-    rate: Object.values(rate).some((value) => value !== undefined) ? rate : none,
-    models: list(fields.models),
-    addresses: list(fields.addresses),
-    ...((caps.length > 0 || record?.caps !== undefined) && { caps: caps.length === 0 ? none : caps }),
+    rate: Object.values(rate).some(Boolean) ? rate : none,
+    caps: caps.length > 0 ? caps : record?.caps && null,
   }
-}
-
-/** A limit in a form that has no field here is kept. @param {unknown} given */
-function heldOf(given) {
-  return typeof given === 'object' ? given : undefined
 }
 
 /**
@@ -87,17 +93,19 @@ function heldOf(given) {
  * @param {{ record?: KeyView, onClose: () => unknown, onCreated?: (created: { key: string, record: KeyView }) => unknown, onSaved?: () => unknown }} properties
  */
 export function KeyDialog({ record, onClose, onCreated, onSaved }) {
-  const { role, account, groups: own, features } = useSession()
+  const { role, account, groups: ofAccount, features } = useSession()
   const { data } = useLoad((signal) => get('groups', {}, signal), [])
-  const groups = /** @type {string[]} */ (role === 'admin' ? (data?.items ?? own) : own)
-  const [fields, setFields] = useState(() => fieldsOf(record, account, own[0] ?? ''))
+  const groups = /** @type {string[]} */ (role === 'admin' ? (data?.items ?? ofAccount) : ofAccount)
+  const [fields, setFields] = useState(() => fieldsOf(record, account, ofAccount[0] ?? ''))
+  const declared = declaredIn(useLoad((signal) => get('openapi.json', {}, signal), []).data)
+  const more = declared.slice(1)
   const [open, setOpen] = useState(false)
-  const field = (/** @type {keyof Fields} */ name) => ({
-    value: fields[name],
+  const field = (/** @type {string} */ name) => ({
+    value: fields[name] ?? textIn(record, name),
     onChange: (/** @type {string} */ value) => setFields((before) => ({ ...before, [name]: value })),
   })
   const { run, busy, error } = useAction(async () => {
-    const body = bodyOf(fields, record)
+    const body = bodyOf(fields, declared, record)
     if (record === undefined)
       onCreated?.(await send('POST', accountPath(fields.account.trim(), 'keys'), open ? { ...body, open } : body))
     else {
@@ -112,12 +120,10 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
     FormDialog,
     { title, action: record === undefined ? t('create') : t('save'), busy, error, onSubmit: run, onClose },
     role === 'admin' &&
-      record === undefined &&
-      h(TextField, { label: t('by_account'), ...field('account'), required: true }),
-    role === 'admin' &&
-      record === undefined &&
-      features.accounts &&
-      h(CheckField, { label: t('openMissing'), checked: open, onChange: setOpen }),
+      record === undefined && [
+        h(TextField, { label: t('by_account'), ...field('account'), required: true }),
+        features.accounts && h(CheckField, { label: t('openMissing'), checked: open, onChange: setOpen }),
+      ],
     h(TextField, { label: t('name'), ...field('name'), placeholder: t('namePlaceholder') }),
     h(SelectField, {
       label: t('by_group'),
@@ -128,7 +134,7 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
     h(TextField, { label: t('expires'), ...field('expires'), type: 'datetime-local', hint: t('expiresHint') }),
     h(
       'details',
-      { open: record?.rate !== undefined || record?.caps !== undefined || undefined },
+      { open: Boolean(record?.rate ?? record?.caps) },
       h('summary', null, t('limits')),
       h(
         'div',
@@ -151,15 +157,14 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
     ),
     h(
       'details',
-      { open: record?.models !== undefined || record?.addresses !== undefined || undefined },
+      { open: more.some(([name]) => textIn(record, name)) },
       h('summary', null, t('restrictions')),
-      h(TextField, { label: t('page_models'), ...field('models'), hint: t('modelsHint') }),
-      h(TextField, { label: t('addresses'), ...field('addresses'), hint: t('addressesHint'), mono: true }),
-      h(
-        'div',
-        { class: 'pair' },
-        h(TextField, { label: t('by_user'), ...field('user') }),
-        h(TextField, { label: t('tags'), ...field('tags') }),
+      more.map(([name]) =>
+        h(TextField, {
+          label: named('key', name, named('by', name)),
+          ...field(name),
+          hint: named('keyHint', name, ''),
+        }),
       ),
     ),
   )

@@ -1,7 +1,9 @@
 import { h } from '../preact.js'
-import { ApiError } from '../api.js'
+import { ApiError, get } from '../api.js'
+import { useLoad } from '../load.js'
+import { metaOf } from '../session.js'
 import { t } from '../words.js'
-import { Button } from './button.js'
+import { Button, LinkButton } from './button.js'
 import { CopyButton } from './copy.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
@@ -9,6 +11,22 @@ import { CopyButton } from './copy.js'
 /** What went wrong, with the id of the request. @param {{ error: unknown, retry?: () => unknown }} properties */
 export function ErrorNotice({ error, retry }) {
   if (error === undefined) return null
+  if (error instanceof ApiError && error.status === 404) return h(NotFound, { error, retry })
+  return h(Failed, { error, retry })
+}
+
+/** Something is missing, or the session has ended: then nothing is there, not even the visitor. @param {{ error: unknown, retry: (() => unknown) | undefined }} properties */
+function NotFound({ error, retry }) {
+  const me = useLoad((signal) => get('me', {}, signal), [error])
+  if (me.loading) return h(Loading, null)
+  if (!(me.error instanceof ApiError && me.error.status === 404)) return h(Failed, { error, retry })
+  const url = metaOf('sign-in')
+  const link = url && h(LinkButton, { href: url }, t('signIn'))
+  return h('div', { class: 'notice danger', role: 'alert' }, h('p', null, t('signedOut')), link)
+}
+
+/** @param {{ error: unknown, retry: (() => unknown) | undefined }} properties */
+function Failed({ error, retry }) {
   const { requestId } = error instanceof ApiError ? error : { requestId: undefined }
   return h(
     'div',

@@ -46,7 +46,7 @@ export function VideoTrial({ apiKey, model }) {
       { onSubmit: submitted },
       h(TextArea, { label: t('prompt'), value: prompt, onChange: setPrompt, required: true }),
       h(TextField, {
-        label: t('seconds'),
+        label: t('unit_seconds'),
         value: seconds,
         onChange: setSeconds,
         type: 'number',

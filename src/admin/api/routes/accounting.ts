@@ -2,8 +2,9 @@ import * as z from 'zod'
 import type { InvoiceQuestion } from '../../usage.ts'
 import { formatMoney } from '../../../money/money.ts'
 import { given, route, type Route } from '../route.ts'
-import { audit, difference, invoiceItem, invoicePeriod } from '../schemas/money.ts'
-import { listOf, time } from '../schemas/values.ts'
+import { invoicePeriod, time } from '../../questions.ts'
+import { audit, difference, invoiceItem } from '../schemas/money.ts'
+import { listOf } from '../schemas/values.ts'
 
 const period = z.strictObject(invoicePeriod)
 

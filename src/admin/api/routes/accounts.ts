@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { GatewayError } from '../../../errors.ts'
 import { given, route, type Route } from '../route.ts'
-import { account, credited, entry, payment } from '../schemas/money.ts'
-import { id, money, page, pageOf, text } from '../schemas/values.ts'
+import { accountShape, id, page, payment, prefix, refund } from '../../questions.ts'
+import { account, credited, entry } from '../schemas/money.ts'
+import { pageOf } from '../schemas/values.ts'
 
 /** The routes of accounts and payments. */
 export const accountRoutes: readonly Route[] = [
@@ -13,10 +14,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Lists accounts with their balances, ordered by id.',
     role: 'admin',
     produces: 'json',
-    query: z.strictObject({
-      prefix: z.string().max(128).optional().describe('Only accounts whose id begins with this text.'),
-      ...page,
-    }),
+    query: z.strictObject({ prefix, ...page }),
     response: pageOf(account),
     answer: ({ gateway, query }) => gateway.admin.accounts.list(given(query)),
   }),
@@ -37,7 +35,7 @@ export const accountRoutes: readonly Route[] = [
     role: 'admin',
     produces: 'json',
     status: 201,
-    body: z.strictObject({ id, name: text.optional(), unlimited: z.boolean().optional() }),
+    body: z.strictObject({ id, ...accountShape }),
     response: account,
     answer: ({ gateway, body }) => gateway.admin.accounts.open(given(body)),
   }),
@@ -62,7 +60,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Names an account, or makes it unlimited.',
     role: 'admin',
     produces: 'json',
-    body: z.strictObject({ name: text.optional(), unlimited: z.boolean().optional() }),
+    body: z.strictObject(accountShape),
     response: account,
     async answer({ gateway, account: wanted, body }) {
       // `open` would open an account whose id has a typo.
@@ -78,7 +76,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Adds a payment to an account, which is opened if it does not exist.',
     role: 'admin',
     produces: 'json',
-    body: payment,
+    body: z.strictObject(payment),
     response: credited,
     answer: ({ gateway, account: to, body }) => gateway.admin.accounts.topUp({ account: to, ...given(body) }),
   }),
@@ -89,7 +87,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Adds to or subtracts from a balance, without a minimum.',
     role: 'admin',
     produces: 'json',
-    body: payment,
+    body: z.strictObject(payment),
     response: credited,
     answer: ({ gateway, account: to, body }) => gateway.admin.accounts.adjust({ account: to, ...given(body) }),
   }),
@@ -100,11 +98,7 @@ export const accountRoutes: readonly Route[] = [
     summary: "Gives a request's charge back, in whole or in part, once per request.",
     role: 'admin',
     produces: 'json',
-    body: z.strictObject({
-      request: id,
-      amount: money.optional().describe('A decimal string. Default: all that the request cost.'),
-      reason: z.string().min(1).max(4_096),
-    }),
+    body: z.strictObject(refund),
     response: credited,
     answer: ({ gateway, account: to, body }) => gateway.admin.accounts.refund({ account: to, ...given(body) }),
   }),

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { given, route, type Route } from '../route.ts'
 import { alert } from '../schemas/alert.ts'
-import { id, page, pageOf } from '../schemas/values.ts'
+import { id, page } from '../../questions.ts'
+import { pageOf } from '../schemas/values.ts'
 
 /** The route of alerts. */
 export const alertRoutes: readonly Route[] = [

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { given, route, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
-import { cap, capOverride, capSubject } from '../schemas/money.ts'
+import { capOverride, capSubject } from '../../questions.ts'
+import { cap } from '../schemas/money.ts'
 import { listOf } from '../schemas/values.ts'
 
 const subject = z.strictObject(capSubject)
@@ -32,7 +33,7 @@ export const capRoutes: readonly Route[] = [
     summary: 'Replaces limits of a cap, for good or for a time.',
     role: 'admin',
     produces: 'json',
-    body: capOverride,
+    body: z.strictObject(capOverride),
     response: cap,
     answer: ({ gateway, account, id, body }) => gateway.admin.caps.override({ account, cap: id, ...given(body) }),
   }),

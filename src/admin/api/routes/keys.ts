@@ -4,16 +4,8 @@ import { given, route, type AdminCall, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
 import { accountOf } from '../scope.ts'
 import { createdKey, key, keyChange, newKey, rotatedKey } from '../schemas/key.ts'
-import { id, page, pageOf, text } from '../schemas/values.ts'
-
-const search = {
-  account: id.optional(),
-  group: text.optional(),
-  user: text.optional(),
-  tag: text.optional(),
-  text: text.optional().describe('Part of an id, prefix, account, name or user.'),
-  state: z.enum(['active', 'expired', 'revoked']).optional(),
-}
+import { keySearch, overlapMs, page, text } from '../../questions.ts'
+import { pageOf } from '../schemas/values.ts'
 
 const minuteMs = 60_000
 
@@ -29,7 +21,7 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Lists keys, newest first, including revoked and expired ones.',
     role: 'account',
     produces: 'json',
-    query: z.strictObject({ ...search, ...page }),
+    query: z.strictObject({ ...keySearch, ...page }),
     response: pageOf(key),
     answer: ({ gateway, query, scope }) => gateway.admin.keys.search({ ...given(query), ...accountOf(scope) }),
   }),
@@ -40,7 +32,7 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Lists keys as CSV.',
     role: 'account',
     produces: 'csv',
-    query: z.strictObject(search),
+    query: z.strictObject(keySearch),
     answer: ({ gateway, query, scope }) => gateway.admin.csv.keys({ ...given(query), ...accountOf(scope) }),
   }),
   route({
@@ -123,13 +115,7 @@ export const keyRoutes: readonly Route[] = [
     role: 'account',
     produces: 'json',
     status: 201,
-    body: z.strictObject({
-      overlapMs: z
-        .int()
-        .min(0)
-        .optional()
-        .describe('Milliseconds for which the old key stays valid. Default: one day.'),
-    }),
+    body: z.strictObject({ overlapMs }),
     response: rotatedKey,
     async answer(call) {
       await requireRoom(call)

@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import type { Deployment, Model } from '../../../models/contract.ts'
 import type { DeploymentHealth, GatewayHealth } from '../../../observe/health.ts'
+import { usageUnits } from '../../../observe/usage/units.ts'
 import { version } from '../../../http/version.ts'
 import { requireGroup } from '../groups.ts'
 import { route, type Route } from '../route.ts'
 import { health } from '../schemas/health.ts'
 import { me, model, prices } from '../schemas/model.ts'
-import { listOf, text } from '../schemas/values.ts'
+import { text } from '../../questions.ts'
+import { listOf } from '../schemas/values.ts'
 
 /** The routes of models, and of the session. */
 export const modelRoutes: readonly Route[] = [
@@ -27,6 +29,7 @@ export const modelRoutes: readonly Route[] = [
         groups: await groups(),
         ...(currency !== undefined && { currency }),
         version,
+        units: usageUnits,
         features,
       }
     },

@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { invalid } from '../../../errors.ts'
 import type { PersonalItem } from '../../personal.ts'
 import { route, type Route } from '../route.ts'
-import { id, money, time } from '../schemas/values.ts'
+import { user } from '../../../callers/key-rules.ts'
+import { id, time } from '../../questions.ts'
+import { money } from '../schemas/values.ts'
 
 const erased = z.object({
   keys: z.number().optional().describe('Number of keys that were revoked. Absent for a user.'),
@@ -34,7 +36,7 @@ export const personalRoutes: readonly Route[] = [
     produces: 'json',
     body: z.strictObject({
       confirm: id.describe('The id of the account once more.'),
-      user: z.string().min(1).max(256).optional().describe('Only this user of the account.'),
+      user: user.optional().describe('Only this user of the account.'),
     }),
     response: erased,
     async answer({ gateway, account, body: { confirm, user } }) {

@@ -8,12 +8,14 @@ import { given, route, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
 import type { UsageScope } from '../../usage-scope.ts'
 import { within } from '../scope.ts'
-import { latencyParameters, latencyPoint, seriesQuestion, usageSeries } from '../schemas/series.ts'
-import { request, usageFilter, usageRow, usageSums } from '../schemas/usage.ts'
-import { listOf, page, pageOf } from '../schemas/values.ts'
+import { id, latencyQuestion, listFilter, page, seriesQuestion, usageSums } from '../../questions.ts'
+import { latencyPoint, usageSeries } from '../schemas/series.ts'
+import { request, usageRow } from '../schemas/usage.ts'
+import { listOf, pageOf } from '../schemas/values.ts'
 
-const sums = z.strictObject(usageSums)
-const filter = z.strictObject(usageFilter)
+const account = id.optional()
+const sums = z.strictObject({ account, ...usageSums })
+const filter = z.strictObject({ account, ...listFilter })
 
 /** The most rows of sums in one response. A CSV may have more. */
 const mostRows = 10_000
@@ -54,7 +56,7 @@ export const usageRoutes: readonly Route[] = [
     summary: 'Sums usage by periods of a range, in total and for the largest models, keys and so on.',
     role: 'account',
     produces: 'json',
-    query: z.strictObject(seriesQuestion),
+    query: z.strictObject({ account, ...seriesQuestion }),
     response: usageSeries,
     answer: ({ gateway, query, scope }) =>
       gateway.admin.usage.series({ ...given(query), ...scope } as UsageSeriesQuestion),
@@ -66,7 +68,7 @@ export const usageRoutes: readonly Route[] = [
     summary: 'Returns the latencies of the last requests in each period of a range.',
     role: 'account',
     produces: 'json',
-    query: z.strictObject(latencyParameters),
+    query: z.strictObject({ account, ...latencyQuestion }),
     response: listOf(latencyPoint),
     answer: async ({ gateway, query, scope }) => ({
       items: await gateway.admin.usage.latency({ ...given(query), ...scope } as LatencyQuestion),
@@ -79,7 +81,7 @@ export const usageRoutes: readonly Route[] = [
     summary: 'Lists requests, newest first.',
     role: 'account',
     produces: 'json',
-    query: z.strictObject({ ...usageFilter, ...page }),
+    query: z.strictObject({ ...filter.shape, ...page }),
     response: pageOf(request),
     async answer({ gateway, query, scope, identity }) {
       const found = await gateway.admin.usage.list({ ...given(query), ...scope } as UsageListQuestion)

@@ -4,8 +4,9 @@ import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
 import { given, route, type AdminCall, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
-import { video, videoState } from '../schemas/video.ts'
-import { id, page, pageOf, text } from '../schemas/values.ts'
+import { id, page, videoFilter } from '../../questions.ts'
+import { video } from '../schemas/video.ts'
+import { pageOf } from '../schemas/values.ts'
 
 /** The routes of video tasks. */
 export const videoRoutes: readonly Route[] = [
@@ -18,12 +19,7 @@ export const videoRoutes: readonly Route[] = [
       'With `state` or `model`, a page can have fewer tasks than `limit`, or none, although there is a next one.',
     role: 'account',
     produces: 'json',
-    query: z.strictObject({
-      account: id.optional(),
-      state: videoState.optional(),
-      model: text.optional(),
-      ...page,
-    }),
+    query: z.strictObject({ account: id.optional(), ...videoFilter, ...page }),
     response: pageOf(video),
     async answer({ gateway, query, scope, identity }) {
       const found = await gateway.admin.videos.list({ ...given(query), ...scope } as VideoListQuestion)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { id, money, time } from './values.ts'
+import { id, time } from '../../questions.ts'
+import { money } from './values.ts'
 
 const common = {
   id: z.string().describe('The same for each delivery of the alert.'),

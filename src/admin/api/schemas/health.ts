@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { count, time } from './values.ts'
+import { time } from '../../questions.ts'
+import { count } from './values.ts'
 
 /** The state of a breaker. */
 export const breakerState: z.ZodEnum<{ closed: 'closed'; open: 'open'; 'half-open': 'half-open' }> = z.enum([

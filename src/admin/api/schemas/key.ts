@@ -1,76 +1,26 @@
 import * as z from 'zod'
+import { keyChangeShape, newKeyShape } from '../../../callers/key-fields.ts'
 import type { KeyChange, KeyRequest } from '../../keys.ts'
-import { count, fieldsOf, id, money, text, time } from './values.ts'
-
-const frequency = z.union([
-  z.string().max(40),
-  z.strictObject({ limit: count, periodMs: count, burst: count.optional() }),
-])
-
-const rate = z
-  .strictObject({ requests: frequency.optional(), tokens: frequency.optional(), concurrent: z.int().min(1).optional() })
-  .describe('Limits in addition to those of the group, such as `{ "requests": "60/min" }`.')
-
-const limit = z.int().min(0).nullish()
-
-/** The limits of a cap; null removes one. */
-export const capLimits: z.ZodType = z.strictObject({ money: money.nullish(), tokens: limit, calls: limit })
-
-const cap = z.strictObject({
-  name: z.string().max(64),
-  period: z.union([
-    z.enum(['day', 'week', 'month']),
-    z.strictObject({ rollingMs: z.int(), grainMs: z.int().optional() }),
-  ]),
-  timeZone: z.string().max(64).optional(),
-  weekStart: z.enum(['monday', 'sunday']).optional(),
-  money: money.nullish(),
-  tokens: limit,
-  calls: limit,
-  thresholds: z.array(z.number()).max(10).optional().describe('Percentages at which an alert is sent.'),
-})
-
-const models = z
-  .array(z.string().max(256))
-  .max(1_000)
-  .describe('Names, each of which may end in `*`. Default: all of the group.')
-const addresses = z.array(z.string().max(64)).max(1_000).describe('IP addresses and CIDR ranges. Default: all.')
-const tags = z.array(z.string().max(64)).max(10)
-const caps = z.array(cap).max(10)
-const expiresAt = time.describe('Milliseconds since the epoch. Default: never.')
+import { strict } from '../../../records/rules.ts'
+import { id, text, time } from '../../questions.ts'
 
 /** A new key, whose account is in the path. */
 export type NewKey = Omit<KeyRequest, 'account' | 'lifeMs'>
 
+const group = text.describe('One of those of `GET /groups`.')
+
 /** The fields of a new key. */
-export const newKey: z.ZodType<NewKey> = fieldsOf<NewKey>({
+export const newKey = strict({
   open: z
     .boolean()
     .optional()
     .describe('Opens the account if there is none. Default: that of the role "account" is opened, any other is a 404.'),
-  group: text.describe('One of those of `GET /groups`.'),
-  name: text.optional(),
-  user: z.string().min(1).max(256).optional(),
-  tags: tags.optional(),
-  expiresAt: expiresAt.optional(),
-  rate: rate.optional(),
-  caps: caps.optional(),
-  models: models.optional(),
-  addresses: addresses.optional(),
-})
+  group,
+  ...newKeyShape,
+}) as unknown as z.ZodType<NewKey>
 
 /** A change of a key. Null removes a field. */
-export const keyChange: z.ZodType<KeyChange> = fieldsOf<KeyChange>({
-  group: text.optional(),
-  name: text.nullish(),
-  user: z.string().min(1).max(256).nullish(),
-  tags: tags.nullish(),
-  expiresAt: expiresAt.nullish(),
-  rate: rate.nullish(),
-  caps: caps.nullish(),
-  models: models.nullish(),
-  addresses: addresses.nullish(),
-})
+export const keyChange = strict({ group: group.optional(), ...keyChangeShape }) as unknown as z.ZodType<KeyChange>
 
 /** A key as it is listed. */
 export const key: z.ZodObject = z.object({
@@ -78,15 +28,8 @@ export const key: z.ZodObject = z.object({
   prefix: z.string().describe('The first characters of the key.'),
   account: id,
   group: text,
-  name: text.optional(),
-  user: z.string().optional(),
-  tags: tags.optional(),
+  ...newKeyShape,
   createdAt: time,
-  expiresAt: expiresAt.optional(),
-  rate: rate.optional(),
-  caps: caps.optional(),
-  models: models.optional(),
-  addresses: addresses.optional(),
   continues: id.optional().describe('The key that this one replaces.'),
   revokedAt: time.optional(),
   source: z

@@ -46,6 +46,7 @@ export const me: z.ZodObject = z.object({
   groups: z.array(z.string()).describe('The groups in which keys can be created.'),
   currency: z.string().optional(),
   version: z.string().describe('The version of the package.'),
+  units: z.array(z.string()).describe('What requests are counted in: fields of requests and of sums.'),
   features: z.object({
     accounts: z.boolean(),
     caps: z.boolean(),

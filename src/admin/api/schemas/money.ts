@@ -1,9 +1,7 @@
 /** Accounts, ledger entries, caps and invoices. */
 import * as z from 'zod'
-import type { TopUp } from '../../accounts.ts'
-import type { CapOverrideRequest, CapSubject } from '../../caps.ts'
-import { capLimits } from './key.ts'
-import { count, fieldsOf, id, money, text, time, type Shape } from './values.ts'
+import { id, text, time } from '../../questions.ts'
+import { count, money } from './values.ts'
 
 /** An account. */
 export const account: z.ZodObject = z.object({
@@ -13,13 +11,6 @@ export const account: z.ZodObject = z.object({
   held: money.describe('Held for open requests; not included in `balance`.'),
   unlimited: z.boolean().describe('Whether requests are admitted regardless of the balance.'),
   createdAt: time,
-})
-
-/** A payment. */
-export const payment: z.ZodType<Omit<TopUp, 'account'>> = fieldsOf<Omit<TopUp, 'account'>>({
-  amount: money,
-  reference: id.describe('Your id of the payment. The same reference and amount again changes nothing.'),
-  note: z.string().max(4_096).optional(),
 })
 
 /** The result of a payment. */
@@ -63,22 +54,6 @@ export const cap: z.ZodObject = z.object({
   ),
 })
 
-/** Whose caps are meant, besides the account. */
-export const capSubject: Shape<Omit<CapSubject, 'account'>> = {
-  key: text.optional(),
-  group: text.optional(),
-  user: z.string().min(1).max(256).optional(),
-}
-
-/** New limits of a cap. */
-export const capOverride: z.ZodType<Omit<CapOverrideRequest, 'account' | 'cap'>> = fieldsOf<
-  Omit<CapOverrideRequest, 'account' | 'cap'>
->({
-  ...capSubject,
-  limits: capLimits,
-  until: time.optional().describe('Milliseconds since the epoch. Default: until the limits are changed.'),
-})
-
 /** The use of one model by one account. */
 export const invoiceItem: z.ZodObject = z.object({
   account: id,
@@ -88,26 +63,6 @@ export const invoiceItem: z.ZodObject = z.object({
   lines: z.array(z.object({ item: z.string(), quantity: count, per: count, price: z.string(), amount: z.string() })),
   rest: z.string().describe('What the lines do not say.'),
 })
-
-/** The period of an invoice: a month, or two times. */
-export interface InvoicePeriod {
-  readonly month?: string
-  readonly timeZone?: string
-  readonly from?: number
-  readonly to?: number
-}
-
-/** The parameters of the period. */
-export const invoicePeriod: Shape<InvoicePeriod> = {
-  month: z.string().max(7).optional().describe('A calendar month, such as `2030-04`. Not with `from` and `to`.'),
-  timeZone: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Time zone in which the month begins, by its IANA name. Default UTC.'),
-  from: time.optional(),
-  to: time.optional(),
-}
 
 /** The result of recomputing all balances. */
 export const audit: z.ZodObject = z.object({

@@ -1,9 +1,5 @@
 import * as z from 'zod'
-import type { VideoState } from '../../../wire/video.ts'
-import { id, time } from './values.ts'
-
-/** The states of a video task. */
-export const videoState: z.ZodType<VideoState> = z.enum(['pending', 'processing', 'completed', 'failed'])
+import { id, time } from '../../questions.ts'
 
 /** A video task. */
 export const video: z.ZodObject = z.object({
@@ -16,7 +12,7 @@ export const video: z.ZodObject = z.object({
   model: z.string(),
   provider: z.string().optional().describe('Only for the operator.'),
   providerModel: z.string().optional().describe('Only for the operator.'),
-  state: videoState,
+  state: z.enum(['pending', 'processing', 'completed', 'failed']),
   progress: z.number().optional().describe('Percent.'),
   prompt: z.string(),
   seconds: z.number(),

@@ -2,7 +2,7 @@
 import { isRecord } from '../../../wire/json.ts'
 import type { VendorFault } from '../../vendor-error.ts'
 import { isPolicy } from '../../videos/states.ts'
-import { readFault } from '../fault.ts'
+import { readFault } from '../../content/fault.ts'
 
 /** The client's possible spellings of each of the vendor's fields. */
 const fields: Readonly<Record<string, readonly string[]>> = {

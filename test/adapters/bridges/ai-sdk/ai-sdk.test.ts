@@ -1,5 +1,6 @@
 /** The AI SDK's own mock models behind a gateway: the options they get and the responses clients get. */
 import { createAnthropic } from '@ai-sdk/anthropic'
+import Anthropic from '@anthropic-ai/sdk'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { APICallError, type LanguageModelV4, type LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { simulateReadableStream } from 'ai'
@@ -168,23 +169,20 @@ describe('a chat', () => {
       reasoning: 'Hm.',
       calls: [
         { id: 'a', name: 'f', arguments: '{"q":1}', extra: {} },
-        {
-          id: 'b',
-          name: 'g',
-          arguments: '{"z":2}',
-          extra: { extra_content: { ai_sdk: { metadata: { mock: { mark: 'm' } } } } },
-        },
+        { id: 'b', name: 'g', arguments: '{"z":2}', extra: {} },
       ],
       finish: 'tool_calls',
       logprobs: [],
       repeats: [],
       extra: {
         images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }],
-        extra_content: { ai_sdk: { reasoning: [{ text: 'Hm.', metadata: { mock: { kind: 'k', signature: 's' } } }] } },
-        // The same again, for clients that keep only this field.
-        reasoning_details: [
-          { type: 'reasoning.encrypted', data: expect.stringMatching(/^mh1\./), format: 'modelhatch-v1', index: 0 },
-        ],
+        // The state of the reasoning, and that of a call.
+        reasoning_details: [0, 1].map((index) => ({
+          type: 'reasoning.encrypted',
+          data: expect.stringMatching(/^mh1\./),
+          format: 'modelhatch-v1',
+          index,
+        })),
       },
       usage: {
         prompt_tokens: 10,
@@ -226,6 +224,75 @@ describe('a chat', () => {
     const tools = [{ type: 'function', function: { name: 'f' } }]
     const result = await resultFor(model, { tools, parallel_tool_calls: false })
     expect(result.calls.map(({ id }) => id)).toEqual(['a'])
+  })
+})
+
+describe('a message', () => {
+  test('has sources, signed reasoning, images and tools that the vendor ran', async () => {
+    const model = saying(
+      { type: 'stream-start', warnings: [] },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+      { type: 'reasoning-end', id: 'r', providerMetadata: { mock: { signature: 's' } } },
+      { type: 'source', sourceType: 'url', id: 's1', url: 'https://early.test/', title: 'Early' },
+      { type: 'tool-call', toolCallId: 'own', toolName: 'web_search', input: '{"q":"x"}', providerExecuted: true },
+      { type: 'tool-result', toolCallId: 'own', toolName: 'web_search', result: [{ url: 'https://late.test/' }] },
+      { type: 'text-start', id: 't1' },
+      { type: 'text-delta', id: 't1', delta: 'Yes' },
+      { type: 'text-end', id: 't1' },
+      { type: 'source', sourceType: 'url', id: 's2', url: 'https://late.test/' },
+      { type: 'text-start', id: 't2' },
+      { type: 'text-delta', id: 't2', delta: ', indeed.' },
+      { type: 'text-end', id: 't2' },
+      stop,
+    )
+    const { client } = await served({ model: fromAiSdk(model) })
+    const { baseURL } = client
+    const claude = new Anthropic({ baseURL: baseURL.replace(/\/v1\/?$/, ''), apiKey: client.apiKey, maxRetries: 0 })
+    const first = { role: 'user' as const, content: 'Hi' }
+    const request = { model: 'model', max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } as const }
+    const message = await claude.messages.stream({ ...request, messages: [first] }).finalMessage()
+    expect(message.content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.', signature: expect.stringMatching(/^mh1\./) },
+      { type: 'server_tool_use', name: 'web_search', input: { q: 'x' } },
+      { type: 'web_search_tool_result', content: [{ url: 'https://late.test/' }] },
+      { type: 'text', text: 'Yes', citations: [{ url: 'https://early.test/' }, { url: 'https://late.test/' }] },
+      { type: 'text', text: ', indeed.' },
+    ])
+    const next = [first, { role: 'assistant' as const, content: message.content }, first]
+    await claude.messages.create({ ...request, messages: next })
+    const { prompt } = model.doStreamCalls[1] as Sent
+    expect(prompt[1].content).toEqual([
+      { type: 'reasoning', text: 'Hm.', providerOptions: { mock: { signature: 's' } } },
+      { type: 'text', text: 'Yes' },
+      { type: 'text', text: ', indeed.' },
+    ])
+  })
+
+  test('is answered without reasoning by a model that has none', async () => {
+    const model = {
+      specificationVersion: 'v2',
+      provider: 'old',
+      modelId: 'old',
+      supportedUrls: {},
+      doStream: async () => {
+        const finish = { type: 'finish', finishReason: 'stop', usage: { inputTokens: 3, outputTokens: 4 } }
+        return { stream: simulateReadableStream({ chunks: [{ type: 'text-delta', id: 't', delta: 'Old' }, finish] }) }
+      },
+    }
+    const { client } = await served({ model: fromAiSdk(model) })
+    const claude = new Anthropic({
+      baseURL: client.baseURL.replace(/\/v1\/?$/, ''),
+      apiKey: client.apiKey,
+      maxRetries: 0,
+    })
+    const { content } = await claude.messages.create({
+      model: 'model',
+      max_tokens: 2_000,
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+    expect(content).toMatchObject([{ type: 'text', text: 'Old' }])
   })
 })
 

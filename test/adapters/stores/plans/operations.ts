@@ -44,6 +44,7 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await keys(bundle, account)
   await tasks(bundle, account)
   await answers(bundle, account)
+  await changes(bundle, account)
   const { usage } = bundle
   const startedAt = Date.now()
   const records = ['a', 'b'].map((model) => usageRecord({ id: fresh('req'), account, model, key: 'key 7', startedAt }))
@@ -193,6 +194,17 @@ async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
   await store.search?.({ now, limit: 3 })
   await store.search?.({ now, limit: 3, after: { account, id: task.id, createdAt: now } })
   await store.now?.()
+}
+
+async function changes({ audit }: Bundle, account: string): Promise<void> {
+  const before = await audit.last()
+  const number = (before?.number ?? 0) + 1
+  await audit.append({ number, at: 1, action: 'a', account, actor: account, content: '{}', digest: 'd', hash: 'h' })
+  await audit.list({ account, limit: 3 })
+  await audit.list({ actor: account, limit: 3, after: String(number) })
+  await audit.list({ limit: 3 })
+  await audit.read(number - 1, 3)
+  await audit.erase(account, 'nobody')
 }
 
 async function answers({ idempotency, responses }: Bundle, account: string): Promise<void> {

@@ -1,0 +1,55 @@
+/** What is Postgres's own in SQL. */
+import { adding, replacing, where, type Column, type Dialect } from '../sql/sql.ts'
+
+export const dialect: Dialect = {
+  types: {
+    name: 'text COLLATE "C"',
+    text: 'text',
+    json: 'jsonb',
+    integer: 'bigint',
+    int: 'int',
+    real: 'float8',
+    count: 'numeric',
+    flag: 'boolean',
+    bytes: 'bytea',
+    identity: 'int GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    numbered: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  },
+  table: '',
+  keyed: '',
+  index: '',
+  // Unlike clock_timestamp(), it is constant within the statement, which allows an index.
+  now: '(extract(epoch FROM statement_timestamp())::float8 * 1000)',
+  part: 100,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  lower: (text) => `lower(${text} COLLATE "C")`,
+  field: (json, name) => `(${json} ->> '${name}')`,
+  list: (json, name) => `(${json} -> '${name}')`,
+  has: (list, text) => `${list} @> jsonb_build_array(${text}::text)`,
+  each: (list, table, which) => `SELECT jsonb_array_elements_text(${list}::jsonb) AS item
+    ${table === undefined ? '' : `FROM @.${table} own`} ${which === undefined ? '' : `WHERE ${which}`}`,
+  elements: (list) => `jsonb_array_elements(${list}) element`,
+  member: (field) => `(element.value ->> '${field}')`,
+  among: (value, query) => `${value} = ANY (ARRAY(${query}))`,
+  // With ctid, the planner never reads the whole table.
+  some: (table, which, { skips = false } = {}) =>
+    `ctid = ANY (ARRAY(SELECT ctid FROM @.${table} WHERE ${which} FOR UPDATE ${skips ? 'SKIP LOCKED' : ''}))`,
+  existing: () => 'ON CONFLICT DO NOTHING',
+  replacing,
+  adding,
+  first: 'JOIN',
+  // Statistics may be missing or old, so these need none. With OFFSET 0, the rows of each label are read by their primary key;
+  // of a range of a column the planner expects few rows, and looks up the label of each; not of a term.
+  ofLabels: (table, labels, [begin, end], few) =>
+    few
+      ? `FROM @.usage_labels l CROSS JOIN LATERAL (
+          SELECT * FROM ${table} s WHERE s.label = l.label AND number >= ${begin} AND number < ${end} OFFSET 0
+        ) s ${where(labels)}`
+      : `FROM @.usage_labels l JOIN ${table} s ON s.label = l.label
+        ${where([...labels, `number + 0 >= ${begin}`, `number < ${end}`])}`,
+}
+
+/** A value of an `item` in JSON. */
+export function valueOf([name, type]: Column): string {
+  return `CAST(item ->> '${name}' AS ${type === 'name' ? 'text' : dialect.types[type]})`
+}

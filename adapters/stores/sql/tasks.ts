@@ -1,0 +1,112 @@
+/** Video tasks: one table, every method one statement. */
+import type { Json, TaskRecord, TaskStore } from '../index.ts'
+import type { Dialect, Sql, TableRow } from './sql.ts'
+
+export function tasksTable({ types: { name, integer, text }, keyed, index }: Dialect): string {
+  return `
+    CREATE TABLE @.tasks (
+      tenant ${name} NOT NULL,
+      id ${name} NOT NULL,
+      version ${integer} NOT NULL,
+      created_at ${integer} NOT NULL,
+      expires_at ${integer} NOT NULL,
+      due_at ${integer},
+      leased_until ${integer} NOT NULL,
+      data ${text} NOT NULL,
+      PRIMARY KEY (tenant, id)
+    ) ${keyed};
+    CREATE INDEX ${index}tasks_due ON @.tasks (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX ${index}tasks_over ON @.tasks (expires_at) WHERE due_at IS NULL;
+    CREATE INDEX ${index}tasks_list ON @.tasks (tenant, created_at, id);
+    CREATE INDEX ${index}tasks_all ON @.tasks (created_at, tenant, id);`
+}
+
+/** Number of claims from one deletion of expired tasks to the next. */
+const claimsBetweenPurges = 60
+/** Maximum number of tasks deleted at once, because it blocks SQLite's process. If there may be more, the next claim continues. */
+const purgeLimit = 100
+
+export function sqlTasks({ dialect, all, insert, run, change }: Sql): Required<Omit<TaskStore, 'close'>> {
+  const { now: clock, some } = dialect
+  const present = 'SELECT * FROM @.tasks WHERE tenant = :account AND id = :id'
+  const changed = `UPDATE @.tasks SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
+    leased_until = :leasedUntil, data = :data WHERE tenant = :account AND id = :id`
+  const how = { key: 'tenant, id', skips: true }
+  const isDue = 'due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT'
+  const expired = some('tasks', `due_at IS NULL AND expires_at <= :now ORDER BY expires_at LIMIT ${purgeLimit}`, how)
+  const newest = 'ORDER BY created_at DESC, tenant DESC, id DESC LIMIT :limit'
+  let claims = 0
+  return {
+    async insert(task) {
+      // Another process may delete the conflicting task between the statements; then the insertion is tried again.
+      for (let attempt = 0; attempt < 5; attempt++) {
+        const inserted = await insert(
+          `INSERT INTO @.tasks (tenant, id, version, created_at, expires_at, due_at, leased_until, data)
+          VALUES (:account, :id, :version, :createdAt, :expiresAt, :dueAt, :leasedUntil, :data)`,
+          valuesOf(task),
+        )
+        if (inserted || (await run(`${changed} AND expires_at <= :createdAt AND due_at IS NULL`, valuesOf(task))) > 0)
+          return task
+        const [found] = await all(present, { ...task })
+        if (found !== undefined) return taskOf(found)
+      }
+      throw new Error('a task could neither be inserted nor found')
+    },
+    find: async (account, id, now) =>
+      (await all(`${present} AND expires_at > :now`, { account, id, now })).map(taskOf)[0],
+    replace: async (task) => (await run(`${changed} AND version + 1 = :version`, valuesOf(task))) > 0,
+    async claim({ now, leaseMs, limit }) {
+      if (claims++ % claimsBetweenPurges === 0) {
+        if ((await run(`DELETE FROM @.tasks WHERE ${expired}`, { now })) === purgeLimit) claims = 0
+      }
+      const claimed = await change(
+        'tasks',
+        'version = version + 1, leased_until = :until',
+        some('tasks', `${isDue} :limit`, how),
+        { key: how.key, now, until: now + leaseMs, limit },
+      )
+      return claimed.map(taskOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+    },
+    async countDue(now, most) {
+      const text = `SELECT count(*) AS count FROM (SELECT 1 AS one FROM @.tasks WHERE ${isDue} :most) due`
+      return Number((await all(text, { now, most }))[0]?.['count'])
+    },
+    async list(account, { now, limit, after, order }) {
+      const [direction, beyond] = order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
+      const last = 'FROM @.tasks WHERE tenant = :account AND id = :after'
+      // The index supports only the first condition: without it, each page would also read all pages before it.
+      const page = `AND created_at ${beyond}= (SELECT created_at ${last})
+        AND (created_at, id) ${beyond} (SELECT created_at, id ${last})`
+      const rows = await all(
+        `SELECT * FROM @.tasks WHERE tenant = :account AND expires_at > :now ${after === undefined ? '' : page}
+        ORDER BY created_at ${direction}, id ${direction} LIMIT :limit`,
+        { account, now, limit, after },
+      )
+      return rows.map(taskOf)
+    },
+    async search({ now, limit, after }) {
+      const page = 'AND created_at <= :createdAt AND (created_at, tenant, id) < (:createdAt, :account, :id)'
+      const filter = `expires_at > :now ${after === undefined ? '' : page}`
+      return (await all(`SELECT * FROM @.tasks WHERE ${filter} ${newest}`, { ...after, now, limit })).map(taskOf)
+    },
+    now: async () => Math.floor(Number((await all(`SELECT ${clock} AS now`))[0]?.['now'])),
+  }
+}
+
+function valuesOf(task: TaskRecord): Readonly<Record<string, unknown>> {
+  // Not every database can store NUL in a text; JSON escapes it.
+  return { ...task, data: JSON.stringify(task.data) }
+}
+
+function taskOf(row: TableRow): TaskRecord {
+  return {
+    account: row['tenant'] as string,
+    id: row['id'] as string,
+    version: Number(row['version']),
+    createdAt: Number(row['created_at']),
+    expiresAt: Number(row['expires_at']),
+    dueAt: row['due_at'] === null ? null : Number(row['due_at']),
+    leasedUntil: Number(row['leased_until']),
+    data: JSON.parse(row['data'] as string) as Json,
+  }
+}

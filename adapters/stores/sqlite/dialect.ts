@@ -1,0 +1,46 @@
+/** What is SQLite's own in SQL. */
+import { adding, replacing, where, type Dialect } from '../sql/sql.ts'
+
+export const dialect: Dialect = {
+  types: {
+    name: 'TEXT',
+    text: 'TEXT',
+    json: 'TEXT',
+    integer: 'INTEGER',
+    int: 'INTEGER',
+    real: 'REAL',
+    count: 'REAL',
+    flag: 'INTEGER',
+    bytes: 'BLOB',
+    identity: 'INTEGER PRIMARY KEY',
+    numbered: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  },
+  table: 'STRICT',
+  keyed: 'STRICT, WITHOUT ROWID',
+  index: 'modelhatch_',
+  now: `(unixepoch('subsec') * 1000.0)`,
+  part: 1,
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
+  lower: (text) => `lower(${text})`,
+  field: (json, name) => `(${json} ->> '${name}')`,
+  list: (json, name) => `(${json} -> '${name}')`,
+  has: (list, text) => `EXISTS (SELECT 1 FROM json_each(${list}) WHERE value = ${text})`,
+  each: (
+    list,
+    table,
+    which,
+  ) => `SELECT value AS item FROM ${table === undefined ? '' : `@.${table} own,`} json_each(${list})
+    ${which === undefined ? '' : `WHERE ${which}`}`,
+  elements: (list) => `json_each(${list}) element`,
+  member: (field) => `element.value ->> '${field}'`,
+  among: (value, query) => `${value} IN (${query})`,
+  some: (table, which, { key = 'rowid' } = {}) => `(${key}) IN (SELECT ${key} FROM @.${table} WHERE ${which})`,
+  existing: () => 'ON CONFLICT DO NOTHING',
+  replacing,
+  adding,
+  first: 'CROSS JOIN',
+  // NOT INDEXED, because slices select labels by their number.
+  ofLabels: (table, labels, [begin, end]) =>
+    `FROM @.usage_labels l NOT INDEXED CROSS JOIN ${table} s ON s.label = l.label
+    ${where([...labels, `number >= ${begin}`, `number < ${end}`])}`,
+}

@@ -1,0 +1,62 @@
+/** The statements that both SQL databases share, for SQLite. */
+import type { SQLInputValue } from 'node:sqlite'
+import { columnOf, marking, type Sql, type Values } from '../sql/sql.ts'
+import type { Database, Row } from './database.ts'
+import { dialect } from './dialect.ts'
+import { sqliteUsage } from './usage.ts'
+
+/** Milliseconds after which a part of the work ends, so that it blocks the event loop only briefly. */
+const partMs = 4
+
+export function sqliteSql(database: Database): Sql {
+  const marked = marking('modelhatch_', () => '?')
+  const all = (text: string, values: Values) => {
+    const { text: sent, names } = marked(text)
+    return database.all(sent, ...names.map((name) => (values[name] ?? null) as SQLInputValue))
+  }
+  const run = (text: string, values: Values) => {
+    const { text: sent, names } = marked(text)
+    return database.run(sent, ...names.map((name) => (values[name] ?? null) as SQLInputValue))
+  }
+  const rows = async (text: string, values: Values = {}) => database.read(() => all(text, values))
+  return {
+    dialect,
+    all: rows,
+    many: rows,
+    insert: async (text, values) => database.read(() => run(`${text} ON CONFLICT DO NOTHING`, values) > 0),
+    change: (table, set, some, values) => rows(`UPDATE @.${table} SET ${set} WHERE ${some} RETURNING *`, values),
+    run: async (text, values = {}) => database.read(() => run(text, values)),
+    batch: async (texts, values = {}) =>
+      database.transaction(() => {
+        for (const text of texts) run(text, values)
+      }),
+    inserting(table, columns) {
+      const sql = `INSERT INTO modelhatch_${table} (${columns.map(([name]) => columnOf(name)).join(', ')})
+        VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
+      return async (rows) =>
+        database.transaction(() => {
+          for (const row of rows) database.run(sql, ...columns.map(([name]) => (row[name] ?? null) as SQLInputValue))
+        })
+    },
+    async ofEach(text, { rows: items }, values, tail) {
+      const found: Row[] = []
+      const enough = tail?.order === undefined ? (tail?.most ?? Infinity) : Infinity
+      let next = 0
+      const read = () => {
+        for (const end = performance.now() + partMs; performance.now() < end;) {
+          if (next === items.length || found.length >= enough) return false
+          found.push(...all(text, { ...values, ...items[next++] }))
+        }
+        return true
+      }
+      while (await database.read(read)) await new Promise(setImmediate)
+      return found
+    },
+    usage: sqliteUsage(database, all, run),
+    part: async (text, values = {}) =>
+      database.transaction(() => {
+        for (const end = performance.now() + partMs; performance.now() < end;) if (run(text, values) === 0) return false
+        return true
+      }),
+  }
+}

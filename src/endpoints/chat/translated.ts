@@ -1,0 +1,127 @@
+/** Chats at vendors that do not speak this format. */
+import { chat } from '../../formats/chat/chat.ts'
+import { saidFields } from '../../formats/chat/request-reader.ts'
+import type { Flow } from '../../http/flow.ts'
+import type { Tally } from '../../money/tally.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
+import type { ChatChunk, ChatCompletion, ChatRequest, ChunkChoice } from '../../wire/chat.ts'
+import type { Usage } from '../../wire/usage.ts'
+import type { AnswerContext, AnswerHead, OpenAnswer } from '../chunk-answer.ts'
+import type { ChunkState } from '../chunk-stream.ts'
+import { afterFirstContent } from '../first-content.ts'
+import type { ClientWire } from '../translated/plan.ts'
+import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
+import { tellUnsaid } from '../translated/unsaid.ts'
+import { wireFor } from '../translated/vendor-wires.ts'
+import { withoutText } from '../translated/without-text.ts'
+import type { FullChunk } from './stream-state.ts'
+
+/** A chat response whose first content, or all of it, has arrived. */
+export type OpenChat = OpenAnswer<ChatChunk, FullChunk, ChatCompletion>
+
+const client: ClientWire = { format: chat, idPrefix: 'chatcmpl-' }
+
+/** Fields that the gateway serves itself. */
+const served: ReadonlySet<string> = new Set([
+  'stream_options',
+  'prompt_cache_key',
+  'functions',
+  'function_call',
+  'web_search_options',
+])
+const none: ReadonlySet<string> = new Set()
+
+/** Calls the provider in a format that it speaks, and resolves once the first content or the whole response has arrived. */
+export function translatedChat(provider: Provider, call: Call<ChatRequest>, context: AnswerContext): Promise<OpenChat> {
+  const { chatFields = none } = wireFor('chat', provider)?.format ?? {}
+  tellUnsaid(call.request, new Set([...saidFields, ...chatFields]), served, context.meter)
+  return opened(context, (counted) => translated<ChatChunk>(client, provider, call, counted))
+}
+
+/** The same for what a provider with this format has answered: whole to a client that streams, or the other way around. */
+export function chatInOtherMode(
+  answer: object,
+  provider: Provider,
+  call: Call<ChatRequest>,
+  context: AnswerContext,
+): Promise<OpenChat> {
+  return opened(context, (counted) => inOtherMode<ChatChunk>(client, answer, provider, call, counted))
+}
+
+async function opened(
+  context: AnswerContext,
+  ask: (context: AnswerContext) => Promise<Translated<ChatChunk>>,
+): Promise<OpenChat> {
+  const tally = withoutText(context.meter, context.meter.watch)
+  const answer = await ask({ ...context, meter: tally })
+  if (answer.kind === 'whole') {
+    context.meter.textBytes = tally.textBytes
+    return { kind: 'whole', whole: answer.body as unknown as ChatCompletion }
+  }
+  const { id, startedAt, order } = context
+  const head = { id: id.replace('req_', client.idPrefix), created: Math.floor(startedAt / 1000), model: order.model }
+  const pieces: Flow<ChatChunk> = await afterFirstContent(answer.events, hasContent, hasChoices)
+  return { kind: 'stream', stream: { state: new MadeChunks(head, tally), pieces } }
+}
+
+function hasContent({ choices }: ChatChunk): boolean {
+  return (choices ?? []).some(
+    ({ delta, finish_reason: reason }) =>
+      Boolean(reason) || Object.entries(delta ?? {}).some(([name, value]) => name !== 'role' && Boolean(value)),
+  )
+}
+
+function hasChoices({ choices }: ChatChunk): boolean {
+  return Boolean(choices?.length)
+}
+
+/** Chunks that the gateway has made: they need no normalising. */
+class MadeChunks implements ChunkState<ChatChunk, FullChunk> {
+  readonly head: AnswerHead
+  readonly #tally: Tally
+  /** Whether the opening frame has the role. */
+  #opened = false
+
+  constructor(head: AnswerHead, tally: Tally) {
+    this.head = head
+    this.#tally = tally
+  }
+
+  get usage(): Usage | undefined {
+    return this.#tally.usage
+  }
+
+  get serviceTier(): string | undefined {
+    return this.#tally.serviceTier
+  }
+
+  accept(chunk: ChatChunk): FullChunk[] {
+    if (!this.#opened || chunk.choices?.[0]?.delta?.role === undefined) return [chunk as FullChunk]
+    return [{ ...(chunk as FullChunk), choices: chunk.choices.map(withoutRole) }]
+  }
+
+  complete(): FullChunk[] {
+    return []
+  }
+
+  last(): FullChunk {
+    return { ...this.head, object: 'chat.completion.chunk', choices: [] }
+  }
+
+  idle(): FullChunk {
+    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: null }
+    return { ...this.head, object: 'chat.completion.chunk', choices: [choice] }
+  }
+
+  open(): FullChunk {
+    this.#opened = true
+    const delta = { role: 'assistant', content: '' } as const
+    const choice = { index: 0, delta, logprobs: null, finish_reason: null }
+    return { ...this.head, object: 'chat.completion.chunk', choices: [choice] }
+  }
+}
+
+function withoutRole(choice: ChunkChoice): ChunkChoice {
+  const { role: _, ...delta } = choice.delta ?? {}
+  return choice.index === 0 ? { ...choice, delta } : choice
+}

@@ -1,0 +1,80 @@
+/** `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
+import { gemini } from '../../formats/gemini/gemini.ts'
+import { bytesReply, jsonReply } from '../../http/answers.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
+import { forceParse } from '../../providers/yielding.ts'
+import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
+import { defineEndpoint } from '../define.ts'
+import type { CallEndpoint, Context } from '../endpoint.ts'
+import { afterFirstContent } from '../first-content.ts'
+import type { ClientWire } from '../translated/plan.ts'
+import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
+import { contentFrames, failedFrame, idleFrame } from './content-frames.ts'
+import { checkContent } from './guard.ts'
+import { openContent, type OpenContent } from './open-content.ts'
+import { readContent, type ContentOrder } from './request.ts'
+import { nativeCall, vendorCall } from './vendor-call.ts'
+
+type ContentContext = Context<GenerateContentRequest, ContentOrder>
+
+/** This wire format, for providers that do not speak it. */
+export const contentWire: ClientWire = {
+  format: gemini,
+  idPrefix: '',
+  hints: new Set(['reasoning', 'temperature', 'topP', 'topK']),
+}
+
+export const generateContent: CallEndpoint<GenerateContentRequest, OpenContent, ContentOrder> = endpoint(false)
+export const streamGenerateContent: CallEndpoint<GenerateContentRequest, OpenContent, ContentOrder> = endpoint(true)
+
+function endpoint(stream: boolean): CallEndpoint<GenerateContentRequest, OpenContent, ContentOrder> {
+  return defineEndpoint({
+    method: 'POST',
+    // The model is in the path: see `contentAddressOf`.
+    path: `/v1beta/models:${stream ? 'streamGenerateContent' : 'generateContent'}`,
+    name: stream ? 'content.stream' : 'content.generate',
+    makes: 'text',
+    lengthFields: ['maxOutputTokens'],
+    read: (exchange, sizes) => readContent(exchange, sizes, stream),
+    fit: ({ field }, model) => checkContent(field, model),
+    ask,
+    discard(answer) {
+      if (answer.kind === 'stream') answer.events.stop()
+    },
+    whole(answer) {
+      if (answer.kind === 'stream') throw new TypeError('a streamed response has no non-streaming reply')
+      return answer.bytes === undefined ? jsonReply(answer.body) : bytesReply(answer.bytes)
+    },
+    frames: (answer, context) => contentFrames(answer, context, context.order.streamForm),
+    streamType: ({ streamForm }) => (streamForm.isList ? 'application/json; charset=utf-8' : undefined),
+    readsLater: [],
+    idle: (_, { order }) => idleFrame(order.model, order.streamForm),
+    failed: (error, { order }) => failedFrame(error, order.streamForm),
+  })
+}
+
+/** Calls the provider. Resolves once the first content or the whole answer has arrived. */
+async function ask(
+  provider: Provider,
+  call: Call<GenerateContentRequest>,
+  context: ContentContext,
+): Promise<OpenContent> {
+  await forceParse(call)
+  const { model, meter } = context
+  const fitted = vendorCall(call, model, (name) => meter.omit(name))
+  if (provider.generateContent === undefined)
+    return opened(await translated<GenerateContentResponse>(contentWire, provider, fitted, context))
+  const answer = await provider.generateContent(nativeCall(fitted))
+  return openContent(answer, call, context, async (events) => {
+    return opened(await inOtherMode<GenerateContentResponse>(contentWire, events, provider, call, context))
+  })
+}
+
+async function opened(answer: Translated<GenerateContentResponse>): Promise<OpenContent> {
+  if (answer.kind === 'whole') return { kind: 'whole', body: answer.body }
+  return { kind: 'stream', events: await afterFirstContent(answer.events, isEvent, isEvent), isCounted: true }
+}
+
+function isEvent(): boolean {
+  return true
+}

@@ -1,0 +1,82 @@
+/** Answers of generateContent whose first content, or all of it, has arrived. */
+import type { Flow } from '../../http/flow.ts'
+import { hasLongNumber, parseJson } from '../../conversation/json.ts'
+import { Verbatim, type Call, type ContentAnswer } from '../../providers/contract.ts'
+import { unreadable } from '../../providers/failure.ts'
+import { readFault, statusOf } from '../../providers/content/fault.ts'
+import { vendorError } from '../../providers/vendor-error.ts'
+import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
+import type { AnswerContext } from '../chunk-answer.ts'
+import { afterFirstContent } from '../first-content.ts'
+import { readVendor } from '../read-vendor.ts'
+import { ContentCounter, finishReasonsIn, isComplete } from './content-counter.ts'
+
+export type OpenContent =
+  | { readonly kind: 'whole'; readonly body: object; readonly bytes?: Uint8Array | undefined }
+  /** `isCounted`: whether the meter knows already what the events say. */
+  | { readonly kind: 'stream'; readonly events: Flow<GenerateContentResponse>; readonly isCounted: boolean }
+
+/** An answer of a vendor with this API, under the public name of the model. `collected`: makes one of a stream's events. */
+export async function openContent(
+  answer: ContentAnswer,
+  call: Call<GenerateContentRequest>,
+  { meter }: AnswerContext,
+  collected: (answer: object) => Promise<OpenContent>,
+): Promise<OpenContent> {
+  if (call.stream) {
+    const events = checked(Symbol.asyncIterator in answer ? answer : listed(answer), call)
+    return { kind: 'stream', events: await afterFirstContent(events, hasContent, isAnswer), isCounted: false }
+  }
+  if (Symbol.asyncIterator in answer) return collected(answer)
+  const counter = new ContentCounter(meter)
+  const body = digitsOf(answer)
+  readVendor(
+    () => counter.count(requireAnswer(body, call)),
+    () => meter.usage,
+  )
+  if (!isComplete(body)) throw unreadable("the vendor's response has no candidates")
+  counter.ended()
+  const { modelVersion } = body
+  if (answer instanceof Verbatim && modelVersion === call.publicModel)
+    return { kind: 'whole', body, bytes: answer.bytes }
+  return { kind: 'whole', body: { ...body, modelVersion: call.publicModel } }
+}
+
+/** Large integers are printed as the vendor wrote them. */
+function digitsOf(answer: GenerateContentResponse | Verbatim<GenerateContentResponse>): GenerateContentResponse {
+  if (!(answer instanceof Verbatim)) return answer
+  const text = Buffer.from(answer.bytes).toString('utf8')
+  return hasLongNumber(text) ? (parseJson(text) as GenerateContentResponse) : answer.value
+}
+
+async function* listed(
+  answer: GenerateContentResponse | Verbatim<GenerateContentResponse>,
+): AsyncGenerator<GenerateContentResponse, void, void> {
+  yield digitsOf(answer)
+}
+
+/** The events with the public name; throws for one that is an error. */
+async function* checked(
+  events: AsyncIterable<GenerateContentResponse>,
+  call: Pick<Call<unknown>, 'openModel' | 'field' | 'publicModel'>,
+): AsyncGenerator<GenerateContentResponse, void, void> {
+  const { publicModel: modelVersion } = call
+  for await (const event of events) yield { ...requireAnswer(event, call), modelVersion }
+}
+
+function requireAnswer(
+  event: GenerateContentResponse,
+  { openModel, field }: Pick<Call<unknown>, 'openModel' | 'field'>,
+): GenerateContentResponse {
+  const { error } = event
+  if (error) throw vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
+  return event
+}
+
+function hasContent(event: GenerateContentResponse): boolean {
+  return isAnswer(event) || (event.candidates ?? []).some(({ content }) => (content?.parts ?? []).length > 0)
+}
+
+function isAnswer(event: GenerateContentResponse): boolean {
+  return finishReasonsIn(event).length > 0 || event.promptFeedback?.['blockReason'] !== undefined
+}

@@ -1,0 +1,56 @@
+/** Messages at vendors that do not speak this format. */
+import { messages } from '../../formats/messages/messages.ts'
+import { saidFields } from '../../formats/messages/setting-reader.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
+import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
+import type { AnswerContext } from '../chunk-answer.ts'
+import type { ClientWire } from '../translated/plan.ts'
+import { countTranslated } from '../translated/count.ts'
+import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
+import { tellUnsaid } from '../translated/unsaid.ts'
+import { fallbacksOf, inWords, withFallbacks } from './field-fallbacks.ts'
+import { openEvents, type OpenMessage } from './open-message.ts'
+
+const client: ClientWire = {
+  format: messages,
+  idPrefix: 'msg_',
+  hints: new Set(['reasoning', 'temperature', 'topP', 'topK', 'parallel', 'user', 'tier']),
+  ask(provider, call, request, { format: { name } }, send) {
+    return withFallbacks(provider, call.model, request, fallbacksOf[name] ?? {}, (fields) => {
+      return send(inWords(fields, request))
+    })
+  },
+}
+
+/** They mark what a vendor is to cache, which vendors of other formats do by themselves. */
+const served: ReadonlySet<string> = new Set(['cache_control'])
+
+/** Counts a request by a vendor that does not speak this format; undefined if it does not count. */
+export function countTranslatedMessage(provider: Provider, call: Call<MessageRequest>): Promise<number | undefined> {
+  return countTranslated(client, provider, call)
+}
+
+/** Calls the provider in a format that it speaks, and resolves once the first content or the whole message has arrived. */
+export async function translatedMessage(
+  provider: Provider,
+  call: Call<MessageRequest>,
+  context: AnswerContext,
+): Promise<OpenMessage> {
+  tellUnsaid(call.request, saidFields, served, context.meter)
+  return opened(await translated<MessageEvent>(client, provider, call, context))
+}
+
+/** The same for what a provider with this format has answered: whole to a client that streams, or the other way around. */
+export async function messageInOtherMode(
+  answer: object,
+  provider: Provider,
+  call: Call<MessageRequest>,
+  context: AnswerContext,
+): Promise<OpenMessage> {
+  return opened(await inOtherMode<MessageEvent>(client, answer, provider, call, context))
+}
+
+function opened(answer: Translated<MessageEvent>): OpenMessage | Promise<OpenMessage> {
+  if (answer.kind === 'stream') return openEvents(answer.events, true)
+  return { kind: 'whole', message: answer.body as unknown as Message }
+}

@@ -1,0 +1,92 @@
+import { GatewayError } from '../../errors.ts'
+import { jsonReply } from '../../http/answers.ts'
+import { billed, unreadable } from '../../providers/failure.ts'
+import type { Provider, Call } from '../../providers/contract.ts'
+import { estimateTokens } from '../../wire/counts.ts'
+import type { RerankAnswer, RerankRequest, RerankResult } from '../../wire/rerank.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { defineEndpoint } from '../define.ts'
+import type { CallEndpoint } from '../endpoint.ts'
+import { replace } from '../order.ts'
+import { readRerank, textsOf } from './request.ts'
+
+/** `POST /v1/rerank`, and where the newer clients of Cohere send it. */
+export const rerank: CallEndpoint<RerankRequest, RerankAnswer> = defineEndpoint({
+  method: 'POST',
+  path: ['/v1/rerank', '/v2/rerank'],
+  name: 'rerank',
+  makes: 'ranking',
+  units: ({ field }) => ({
+    own: { search: searchesFor(field('query'), textsOf(field('documents'), field('rank_fields'))) },
+  }),
+  read: readRerank,
+  async ask(provider, call, { meter, order }) {
+    const { query, documents, rank_fields: fields } = call.request
+    const texts = textsOf(documents, fields)
+    const answer = await ranked(provider, call, texts)
+    const { usage, searches = searchesFor(query, texts) } = answer
+    const results = resultsOf(answer, texts.length, call.request.top_n ?? texts.length)
+    meter.usage = usage
+    meter.estimate = usageOf(order.promptTokens, 0)
+    meter.units = { own: { search: searches } }
+    const checked: RerankAnswer = { results, usage, searches }
+    return checked
+  },
+  whole({ results, usage, searches = 0 }, { id, order, meter }) {
+    const documents = order.field('documents') as RerankRequest['documents']
+    const shown = (index: number) => {
+      const document = documents[index]
+      return typeof document === 'string' ? { text: document } : document
+    }
+    const tokens = (usage ?? meter.estimate)?.total_tokens
+    return jsonReply({
+      id: id.replace('req_', 'rerank-'),
+      model: order.model,
+      results:
+        order.field('return_documents') === true
+          ? results.map((result) => ({ ...result, document: shown(result.index) }))
+          : results,
+      usage: { prompt_tokens: tokens, total_tokens: tokens, search_units: searches },
+      // Cohere's place for it.
+      meta: { api_version: { version: '2' }, billed_units: { search_units: searches } },
+    })
+  },
+})
+
+async function ranked(
+  provider: Provider,
+  call: Call<RerankRequest>,
+  documents: readonly string[],
+): Promise<RerankAnswer> {
+  const { return_documents: _, rank_fields: __, ...rest } = call.request
+  const answer = provider.rerank?.(replace<RerankRequest>(call, { ...rest, documents }))
+  if (answer !== undefined) return answer
+  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot rerank documents.' })
+}
+
+/** The best results, the best first. Throws unless the vendor has ranked as many documents as it was asked for. */
+function resultsOf({ results, usage }: RerankAnswer, count: number, most: number): readonly RerankResult[] {
+  const seen = new Set<number>()
+  const isResult = ({ index, relevance_score: score }: RerankResult) =>
+    Number.isInteger(index) && index >= 0 && index < count && Number.isFinite(score) && seen.size < seen.add(index).size
+  const wanted = Math.min(count, most)
+  if (
+    !Array.isArray(results) ||
+    results.length < wanted ||
+    !results.every((each) => isResult(Object(each) as RerankResult))
+  )
+    throw billed(unreadable('the provider returned a malformed ranking'), usage)
+  return results
+    .map(({ index, relevance_score: score }) => ({ index, relevance_score: score }))
+    .sort((left, right) => right.relevance_score - left.relevance_score)
+    .slice(0, wanted)
+}
+
+/** A search compares a query with up to 100 documents; one longer than 500 tokens with its query counts as several. Source: Cohere. */
+function searchesFor(query: unknown, documents: readonly string[]): number {
+  const asked = Buffer.byteLength(String(query))
+  let chunks = 0
+  for (const document of documents)
+    chunks += Math.max(1, Math.ceil(estimateTokens(asked + Buffer.byteLength(document)) / 500))
+  return Math.ceil(chunks / 100)
+}

@@ -1,0 +1,72 @@
+/** Responses of vendors that do not speak this format. */
+import { GatewayError } from '../../errors.ts'
+import { saidFields } from '../../formats/responses/request-reader.ts'
+import { responses } from '../../formats/responses/responses.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
+import type { ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
+import { amend } from '../order.ts'
+import { withParam } from '../param-name.ts'
+import type { ClientWire } from '../translated/plan.ts'
+import { translated } from '../translated/translated.ts'
+import { withoutText } from '../translated/without-text.ts'
+import { tellUnsaid } from '../translated/unsaid.ts'
+import { emptyResponse, type ResponseContext } from './empty-response.ts'
+import type { ResponseOrder } from './request.ts'
+
+export const client: ClientWire = { format: responses, idPrefix: 'resp_' }
+
+/** Calls the provider in a format that it speaks, with the whole conversation. */
+export async function translatedResponse(
+  provider: Provider,
+  call: Call<ResponseRequest>,
+  context: ResponseContext,
+): Promise<AsyncIterable<ResponseEvent> | ResponseObject> {
+  const { order, meter } = context
+  const tally = withoutText(meter, undefined)
+  try {
+    const whole = withConversation(call, order)
+    const { truncation, ...fields } = whole.request
+    tellUnsaid(truncation === 'disabled' ? fields : whole.request, saidFields, served, meter)
+    const answer = await translated<ResponseEvent>(
+      client,
+      provider,
+      whole,
+      { ...context, meter: tally },
+      emptyResponse(context),
+    )
+    if (answer.kind === 'stream') return answer.events
+    meter.textBytes = tally.textBytes
+    return answer.body as unknown as ResponseObject
+  } catch (thrown) {
+    throw withPlace(thrown, order.conversation.earlier)
+  }
+}
+
+/** Fields that the gateway serves itself. */
+const served: ReadonlySet<string> = new Set([
+  'store',
+  'previous_response_id',
+  'background',
+  'stream_options',
+  'prompt_cache_key',
+])
+
+/** The call with all items of the conversation as its input. */
+export function withConversation(
+  call: Call<ResponseRequest>,
+  { conversation, derived }: ResponseOrder,
+): Call<ResponseRequest> {
+  if (conversation.asSent) return call
+  const changes: Record<string, unknown> = { input: conversation.items }
+  derived.push(changes)
+  return amend(call, changes)
+}
+
+/** An error with the place of an item in the client's input. For a stored item, an index would mean nothing to the client. */
+export function withPlace(thrown: unknown, earlier: number): unknown {
+  if (earlier === 0 || !(thrown instanceof GatewayError) || thrown.param === null) return thrown
+  const [whole, index] = /^input\[(\d+)\]/.exec(thrown.param) ?? []
+  if (whole === undefined) return thrown
+  const own = Number(index) - earlier
+  return withParam(thrown, own < 0 ? 'previous_response_id' : `input[${own}]${thrown.param.slice(whole.length)}`)
+}

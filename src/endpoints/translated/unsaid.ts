@@ -1,0 +1,67 @@
+/** What a vendor of another wire format does not get of a request. */
+import type { Conversation, FormatName } from '../../conversation/conversation.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Own } from '../../conversation/own.ts'
+import type { Tally } from '../../money/tally.ts'
+import { isRecord, type Fields } from '../../wire/json.ts'
+
+/**
+ * Names the fields that are not in `said`, nor in `served`, which the gateway serves itself, unless their value says nothing.
+ */
+export function tellUnsaid(
+  request: object,
+  said: ReadonlySet<string>,
+  served: ReadonlySet<string>,
+  meter: Pick<Tally, 'omit'>,
+): void {
+  for (const [name, value] of Object.entries(request as Fields)) {
+    if (said.has(name) || served.has(name) || value === null || value === undefined) continue
+    if (typeof value === 'object' && Object.keys(value).length === 0) continue
+    meter.omit?.(name)
+  }
+}
+
+/** Fields of turns, blocks and tools that only one format has, and that clients mean. */
+const meant: { readonly [Name in FormatName]?: readonly string[] } = {
+  chat: ['audio', 'name'],
+  messages: ['citations', 'input_examples', 'defer_loading', 'allowed_callers'],
+}
+
+interface Node {
+  readonly kind?: string
+  readonly place?: string
+  readonly own?: Own
+  readonly blocks?: readonly Node[]
+}
+
+/** Names the fields of turns, blocks and tools that a vendor of the wire `format` does not get. */
+export function tellOwnFields(
+  nodes: readonly Node[],
+  format: FormatName | 'generate',
+  omit: (place: string) => void,
+): void {
+  for (const { place, own, blocks } of nodes) {
+    if (blocks !== undefined) tellOwnFields(blocks, format, omit)
+    if (own === undefined || place === undefined) continue
+    for (const [owner, names] of Object.entries(meant) as [FormatName, readonly string[]][]) {
+      const fields = owner === format ? undefined : own[owner]
+      if (fields === undefined) continue
+      // The place of a document is that of its source.
+      for (const name of names) if (says(fields[name])) omit(`${place.replace(/\.source$/, '')}.${name}`)
+    }
+  }
+}
+
+function says(value: unknown): boolean {
+  return Boolean(value) && !(isRecord(value) && value['enabled'] === false)
+}
+
+/** Throws 400 for a tool of the client's server (MCP), which no other wire than its own has. `model`: its public name. */
+export function refuseServers({ tools }: Conversation, format: FormatName | 'generate', model: string): void {
+  for (const tool of tools) {
+    if (tool.kind === 'function' || tool.format === format || !tool.type.startsWith('mcp')) continue
+    const { place = 'tools', type } = tool
+    const message = `The model "${model}" does not support the tool "${type}" of "${place}". Remove it.`
+    throw new GatewayError('unsupported_value', { param: place, message })
+  }
+}

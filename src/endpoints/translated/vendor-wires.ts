@@ -1,0 +1,161 @@
+/** The wire formats in which vendors are asked, and how each is spoken through a provider. */
+import { chat } from '../../formats/chat/chat.ts'
+import { hasLongNumber, parseJson } from '../../conversation/json.ts'
+import { makerOf } from '../../formats/envelope.ts'
+import { gemini } from '../../formats/gemini/gemini.ts'
+import { generatedBy, type Asking } from '../../formats/generated/generated.ts'
+import { messages } from '../../formats/messages/messages.ts'
+import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
+import { responses } from '../../formats/responses/responses.ts'
+import { readFault as readContentFault, statusOf as contentStatusOf } from '../../providers/content/fault.ts'
+import { readFault, statusOf } from '../../providers/messages/fault.ts'
+import { Verbatim, type Call, type Provider } from '../../providers/contract.ts'
+import { statusIn, vendorError } from '../../providers/vendor-error.ts'
+import type { FormatName } from '../../conversation/conversation.ts'
+import type { Fields } from '../../wire/json.ts'
+
+/** What a provider returns in any wire format: pieces of a stream, or the whole answer. */
+export type VendorAnswer = AsyncIterable<object> | object
+
+/** One wire format of vendors. */
+export interface VendorWire {
+  // oxlint-disable-next-line typescript/no-explicit-any -- each format has its own traits
+  readonly format: Asking<any>
+  /** Whether the input of a call is an object in it, and not text. */
+  readonly inputsAreObjects: boolean
+  /** Whether a provider speaks it. */
+  speaks(provider: Provider): boolean
+  ask(provider: Provider, call: Call<never>): VendorAnswer | Promise<VendorAnswer>
+  /** The method that counts the input tokens of a request; undefined if the provider has none. */
+  counter(provider: Provider): ((call: Call<never>) => Promise<number | undefined>) | undefined
+  /** What its models accept beyond the usual. */
+  traits(provider: Provider, call: Call<unknown>): unknown
+  /** Who can read the state of its answers. */
+  maker(provider: Provider, call: Call<unknown>): string
+  /** The error for an error object in a stream. */
+  failure(error: unknown, call: Pick<Call<unknown>, 'openModel' | 'field'>): Error
+}
+
+const chatWire: VendorWire = {
+  format: chat,
+  inputsAreObjects: false,
+  speaks: (provider) => provider.chat !== undefined,
+  ask: (provider, call) => answerOf(provider.chat?.(call)),
+  counter: (provider) => provider.countChat?.bind(provider),
+  traits: (provider) => provider.chatTraits ?? {},
+  maker: makerOf,
+  failure: usualFailure,
+}
+
+const messagesWire: VendorWire = {
+  format: messages,
+  inputsAreObjects: true,
+  speaks: (provider) => provider.message !== undefined,
+  ask: (provider, call) => answerOf(provider.message?.(call)),
+  counter: (provider) => provider.countMessage?.bind(provider),
+  traits: (provider, { model }) => provider.messageTraits?.(model) ?? {},
+  maker: (_, { model }) => thinkingMakerOf(model),
+  failure: (error, { openModel, field }) =>
+    vendorError(readFault({ status: statusOf(error), error, openModel, sent: field })),
+}
+
+const geminiWire: VendorWire = {
+  format: gemini,
+  inputsAreObjects: true,
+  speaks: (provider) => provider.generateContent !== undefined,
+  ask: (provider, call) => answerOf(provider.generateContent?.(call)),
+  counter: (provider) => provider.countContent?.bind(provider),
+  traits: (provider, { model }) => provider.contentTraits?.(model) ?? {},
+  maker: makerOf,
+  failure: (error, { openModel, field }) =>
+    vendorError(readContentFault({ status: contentStatusOf(error), error, openModel, sent: field })),
+}
+
+const responsesWire: VendorWire = {
+  format: responses,
+  inputsAreObjects: false,
+  speaks: (provider) => provider.respond !== undefined,
+  ask: (provider, call) => answerOf(provider.respond?.(call)),
+  counter: (provider) => provider.countResponse?.bind(provider),
+  // The gateway keeps the conversation, and OpenAI accepts no lower limit.
+  traits: () => ({ stateless: true, leastTokens: 16 }),
+  maker: makerOf,
+  failure: usualFailure,
+}
+
+export const wires: Readonly<Record<FormatName, VendorWire>> = {
+  chat: chatWire,
+  messages: messagesWire,
+  gemini: geminiWire,
+  responses: responsesWire,
+}
+
+/** For a client of each format, the other formats in the order of what they preserve. */
+const preferences: Readonly<Record<FormatName, readonly FormatName[]>> = {
+  chat: ['messages', 'gemini', 'responses'],
+  // A responses endpoint returns the reasoning that the model needs again; chats may not.
+  messages: ['responses', 'gemini', 'chat'],
+  responses: ['chat', 'messages', 'gemini'],
+  gemini: ['responses', 'messages', 'chat'],
+}
+
+/**
+ * How to ask a provider that does not speak the client's wire format; undefined if it answers no conversations. `itself`:
+ * whether to ask one that does, too.
+ */
+export function wireFor(client: FormatName, provider: Provider, itself: boolean = false): VendorWire | undefined {
+  const own = itself ? wires[client] : undefined
+  if (own?.speaks(provider) === true) return own
+  const wire = firstWire(client, (each) => each.speaks(provider))
+  return wire ?? (provider.generate === undefined ? undefined : generated(provider.name))
+}
+
+/** The wire format in which a provider counts that does not in the client's; undefined if it counts in none. */
+export function countingWireFor(client: FormatName, provider: Provider): VendorWire | undefined {
+  return firstWire(client, (wire) => wire.counter(provider) !== undefined)
+}
+
+function firstWire(client: FormatName, accepts: (wire: VendorWire) => boolean): VendorWire | undefined {
+  for (const name of preferences[client]) {
+    const wire = wires[name]
+    if (accepts(wire)) return wire
+  }
+  return undefined
+}
+
+function generated(provider: string): VendorWire {
+  return {
+    format: generatedBy(provider),
+    inputsAreObjects: false,
+    speaks: (by) => by.generate !== undefined,
+    ask: (by, call) => answerOf(by.generate?.(call)),
+    counter: () => undefined,
+    traits: ({ dropParams }) => ({ dropParams }),
+    maker: makerOf,
+    failure: usualFailure,
+  }
+}
+
+/** The events in a piece of a stream: that piece itself, or those in its frames. */
+export function eventsIn(piece: unknown): readonly Fields[] {
+  if (typeof piece !== 'object' || piece === null || !('frames' in piece)) return [piece as Fields]
+  const { frames } = piece as { readonly frames: string | Uint8Array }
+  const text = typeof frames === 'string' ? frames : Buffer.from(frames).toString('utf8')
+  return Array.from(text.matchAll(/^data: ?(.*)$/gm), ([, data = '']) => JSON.parse(data) as Fields)
+}
+
+/** The body of a whole answer, with large integers as the vendor wrote them if calls have their input as an object. */
+export function bodyOf(answer: object, { inputsAreObjects }: Pick<VendorWire, 'inputsAreObjects'>): Fields {
+  if (!(answer instanceof Verbatim)) return answer as Fields
+  const text = inputsAreObjects ? Buffer.from(answer.bytes).toString('utf8') : ''
+  return (hasLongNumber(text) ? parseJson(text) : answer.value) as Fields
+}
+
+function answerOf(answer: VendorAnswer | Promise<VendorAnswer> | undefined): VendorAnswer | Promise<VendorAnswer> {
+  if (answer === undefined) throw new TypeError('the provider returned no answer')
+  return answer
+}
+
+function usualFailure(error: unknown, { openModel, field }: Pick<Call<unknown>, 'openModel' | 'field'>): Error {
+  return vendorError({ status: statusIn(error), error, openModel, sent: field })
+}

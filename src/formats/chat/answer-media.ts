@@ -1,0 +1,56 @@
+/** What a model makes beside text: images, and one audio for each answer. */
+import { isRecord } from '../../wire/json.ts'
+import type { Fields, MediaBlock } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/json.ts'
+import { sourceOf } from './content.ts'
+
+/** An image in the form of OpenRouter; undefined if it is none. */
+export function imageOf(raw: unknown): MediaBlock | undefined {
+  const image = isRecord(raw) ? raw['image_url'] : undefined
+  const url = isRecord(image) ? image['url'] : image
+  const source = typeof url === 'string' ? sourceOf(url) : undefined
+  return source === undefined ? undefined : { kind: 'media', type: 'image', source }
+}
+
+export function writeImage({ source }: Pick<MediaBlock, 'source'>): Fields | undefined {
+  const url =
+    'url' in source ? source.url : 'base64' in source ? `data:${source.mediaType};base64,${source.base64}` : undefined
+  return url === undefined ? undefined : { type: 'image_url', image_url: { url } }
+}
+
+/** The beginnings of audio in base64. Streams are raw samples. */
+const beginnings = [
+  ['UklGR', 'audio/wav'],
+  ['SUQz', 'audio/mpeg'],
+  ['//', 'audio/mpeg'],
+  ['T2dnUw', 'audio/ogg'],
+  ['ZkxhQ', 'audio/flac'],
+] as const
+
+const audioFields = new Set(['data', 'transcript'])
+
+/** The audio of an answer, or a piece of it; undefined if there is none. Some vendors send an empty object. */
+export function audioOf(raw: unknown): MediaBlock | undefined {
+  if (!isRecord(raw)) return undefined
+  const { data, transcript } = raw
+  const base64 = typeof data === 'string' ? data : ''
+  const own = others(raw, audioFields)
+  if (base64 === '' && typeof transcript !== 'string' && !own?.['id']) return undefined
+  const mediaType = beginnings.find(([beginning]) => base64.startsWith(beginning))?.[1] ?? 'audio/pcm'
+  const block: { -readonly [Name in keyof MediaBlock]: MediaBlock[Name] } = {
+    kind: 'media',
+    type: 'audio',
+    source: { mediaType, base64 },
+  }
+  if (typeof transcript === 'string') block.transcript = transcript
+  if (own !== undefined) block.own = { chat: own }
+  return block
+}
+
+/** The `audio` of a message, or of a delta. */
+export function writeAudio({ source, transcript, own }: Pick<MediaBlock, 'source' | 'transcript' | 'own'>): Fields {
+  const audio: Record<string, unknown> = { ...own?.chat }
+  if ('base64' in source && source.base64 !== '') audio['data'] = source.base64
+  if (transcript !== undefined) audio['transcript'] = transcript
+  return audio
+}

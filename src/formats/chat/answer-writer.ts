@@ -1,0 +1,94 @@
+/** Writes whole chat completions. */
+import type { Block, CallBlock, Fields } from '../../conversation/conversation.ts'
+import type { Answer, Choice } from '../../conversation/parts.ts'
+import type { Asked } from '../format.ts'
+import { writeAudio, writeImage } from './answer-media.ts'
+import { annotationsOf } from './citations.ts'
+import { detailsOf, saidIn } from './details.ts'
+import { extraContentIn, joinedExtraContent } from './extra-content.ts'
+import { finishName } from './ends.ts'
+import { logprobsOf } from './logprobs.ts'
+
+export function writeAnswer({ choices, usage, own }: Answer, asked: Asked): Fields {
+  const body: Record<string, unknown> = {
+    id: asked.id,
+    object: 'chat.completion',
+    created: asked.created,
+    model: asked.model,
+    system_fingerprint: null,
+  }
+  if (own?.chat !== undefined) Object.assign(body, own.chat)
+  body['choices'] = choices.map((choice, index) => writeChoice(choice, index, asked))
+  if (usage !== undefined) body['usage'] = usage
+  return body
+}
+
+function writeChoice({ blocks, end, own }: Choice, index: number, asked: Asked): Fields {
+  const message = writeMessage(blocks, asked)
+  const choice: Record<string, unknown> = {
+    index,
+    message,
+    logprobs: logprobsOf(blocks),
+    finish_reason: finishName(end, message['tool_calls'] !== undefined),
+  }
+  if (own?.chat === undefined) return choice
+  const { message: more, ...rest } = own.chat
+  Object.assign(message, more)
+  return Object.assign(choice, rest)
+}
+
+function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<string, unknown> {
+  let [text, refusal, thoughts] = ['', '', '']
+  const calls: Fields[] = []
+  const images: Fields[] = []
+  let audio: Fields | undefined
+  let extra: Fields | undefined
+  let field = 'reasoning_content'
+  let hasText = false
+  for (const block of blocks.flatMap(instead)) {
+    hasText ||= block.kind === 'text'
+    const more = block.kind === 'call' || block.state === undefined ? undefined : extraContentIn(block.state)
+    if (more !== undefined) extra = joinedExtraContent(extra, more)
+    if (block.kind === 'text') text += block.text
+    else if (block.kind === 'refusal') refusal += block.text
+    else if (block.kind === 'call') calls.push(writeCall(block))
+    else if (block.kind === 'reasoning') {
+      thoughts += block.text
+      if (block.own?.chat?.['as'] === 'reasoning') field = 'reasoning'
+    } else if (block.kind === 'media' && block.type === 'audio') audio = writeAudio(block)
+    else if (block.kind === 'media' && block.type === 'image') {
+      const image = writeImage(block)
+      if (image !== undefined) images.push(image)
+    }
+  }
+  // Clients that show the content expect a text of every answer that is nothing else.
+  hasText ||= calls.length === 0 && refusal === '' && audio === undefined
+  const message: Record<string, unknown> = {
+    role: 'assistant',
+    content: hasText ? text : null,
+    refusal: refusal === '' ? null : refusal,
+  }
+  if (thoughts !== '' && reasoning !== 'none') message[field] = thoughts
+  const details = detailsOf(saidIn(blocks))
+  if (details.length > 0) message['reasoning_details'] = details
+  if (extra !== undefined) message['extra_content'] = extra
+  const annotations = annotationsOf(blocks)
+  if (annotations.length > 0) message['annotations'] = annotations
+  if (images.length > 0) message['images'] = images
+  if (audio !== undefined) message['audio'] = audio
+  if (calls.length > 0) message['tool_calls'] = calls
+  return message
+}
+
+/** What a block of another format says to others. */
+function instead(block: Block): readonly Block[] {
+  return block.kind === 'own' ? (block.instead ?? []) : [block]
+}
+
+function writeCall({ id, name, by, input, state, own }: CallBlock): Fields {
+  const call: Record<string, unknown> =
+    by === 'custom' ? { id, type: by, custom: { name, input } } : { id, type: by, function: { name, arguments: input } }
+  const extra = state && extraContentIn(state)
+  if (extra !== undefined) call['extra_content'] = extra
+  return own?.chat === undefined ? call : Object.assign(call, own.chat)
+}

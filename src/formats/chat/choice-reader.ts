@@ -1,0 +1,271 @@
+/** Reads the deltas of one choice of a streamed chat. */
+import { hasStateFields, append, stateFields } from '../model-state.ts'
+import { isRecord } from '../../wire/json.ts'
+import type { FinishReason, ToolCallDelta } from '../../wire/chat.ts'
+import type { Citation, Fields, MediaBlock, TokenLogprob } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/json.ts'
+import type { CallPart, MediaPart, Part, ReasoningPart, RefusalPart, TextPart } from '../../conversation/parts.ts'
+import { newCallId } from '../call-id.ts'
+import type { Source } from '../format.ts'
+import { audioOf, imageOf } from './answer-media.ts'
+import { readAnnotation, readSearch } from './citations.ts'
+import { thinkingIn } from './content.ts'
+import { endOf } from './ends.ts'
+import { finishOf } from './finish-reason.ts'
+import { tokensIn } from './logprobs.ts'
+import { callState, messageState, type ReasoningField } from './states.ts'
+import { ToolCalls } from './tool-calls.ts'
+import { toolId } from '../messages/tool-id.ts'
+
+/** Blocks have numbers that count through all choices. */
+export interface BlockCount {
+  blocks: number
+}
+
+interface OpenCall {
+  readonly block: number
+  readonly id: string
+  ended: boolean
+}
+
+type Kind = 'text' | 'reasoning' | 'refusal' | 'audio' | 'other'
+
+type Mutable<Each> = { -readonly [Name in keyof Each]: Each[Name] }
+
+const callFields = new Set(['id', 'type', 'function', 'custom', 'index', 'extra_content'])
+const choiceFields = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason', 'stop_reason', 'matched_stop'])
+
+/** The fields of messages that blocks have. */
+const messageFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking_blocks',
+  'extra_content',
+  'annotations',
+  'images',
+  'audio',
+])
+
+export class ChoiceReader {
+  readonly #choice: number
+  readonly #from: Source
+  readonly #count: BlockCount
+  readonly #calls = new ToolCalls()
+  /** By the index that `ToolCalls` gives. */
+  readonly #open: OpenCall[] = []
+  /** The open block: another kind begins another one. */
+  #kind: Kind | undefined
+  #block = -1
+  /** The last text: what is said of texts may come after other blocks. */
+  #text = -1
+  #textBegin = 0
+  #textEnd = 0
+  #citations = 0
+  /** The field in which the vendor sends new content: some repeat in `message` what their deltas contained. */
+  #place: 'delta' | 'message' | undefined
+  /** What the vendor wants back with the open block. */
+  #state: Record<string, unknown> = {}
+  #callState: Record<string, Fields> | undefined
+  #hasState = false
+  #field: ReasoningField | undefined
+  /** Tokens whose text has not come yet. */
+  #tokens: readonly TokenLogprob[] | undefined
+  #hasLegacyCall = false
+  #isOver = false
+
+  constructor(choice: number, from: Source, count: BlockCount) {
+    this.#choice = choice
+    this.#from = from
+    this.#count = count
+  }
+
+  /** Some vendors repeat the end, or send pieces after it. `search`: of the whole answer. */
+  read(raw: Fields, search: Fields | undefined, out: Part[]): void {
+    if (this.#isOver) return
+    const value = others(raw, choiceFields)
+    if (value !== undefined) out.push({ kind: 'own', choice: this.#choice, block: -1, format: 'chat', value })
+    this.#place ??= raw['delta'] ? 'delta' : raw['message'] ? 'message' : undefined
+    const delta = this.#place === undefined ? undefined : raw[this.#place]
+    const { logprobs } = raw
+    if (isRecord(delta)) this.#delta(delta, isRecord(logprobs) ? logprobs : undefined, out)
+    const finish = finishOf(raw['finish_reason'])
+    if (finish !== undefined) this.#finish(finish, raw, search, out)
+  }
+
+  end(search: Fields | undefined, out: Part[]): void {
+    if (!this.#isOver) this.#finish(this.#calls.any ? 'tool_calls' : 'stop', {}, search, out)
+  }
+
+  #delta(delta: Fields, logprobs: Fields | undefined, out: Part[]): void {
+    const { content, reasoning_content: standard, reasoning, refusal, tool_calls: calls, annotations, images } = delta
+    const thought = standard || reasoning
+    if (typeof thought === 'string' && thought !== '')
+      this.#reason(thought, standard ? 'reasoning_content' : 'reasoning', out)
+    if (hasStateFields(delta)) this.#keep(delta, out)
+    const tokens = logprobs === undefined ? undefined : tokensIn(logprobs['content'])
+    if (typeof content === 'string') this.#say('text', content, tokens, out)
+    else if (Array.isArray(content)) this.#parts(content, tokens, out)
+    if (typeof refusal === 'string') this.#say('refusal', refusal, tokensIn(logprobs?.['refusal']), out)
+    if (Array.isArray(annotations)) for (const each of annotations as unknown[]) this.#cite(readAnnotation(each), out)
+    if (Array.isArray(images)) for (const image of images as unknown[]) this.#media(imageOf(image), out)
+    if (delta['audio']) this.#media(audioOf(delta['audio']), out)
+    if (Array.isArray(calls) && calls.length > 0) this.#call(calls.filter(isRecord), out)
+    else if (isRecord(delta['function_call'])) this.#legacyCall(delta['function_call'], out)
+    const value = others(delta, messageFields)
+    if (value !== undefined && Object.values(value).some(Boolean))
+      out.push({ kind: 'own', choice: this.#choice, block: -1, format: 'chat', value: { message: value } })
+  }
+
+  /** Content in Mistral's form. */
+  #parts(content: readonly unknown[], tokens: readonly TokenLogprob[] | undefined, out: Part[]): void {
+    for (const part of content) {
+      if (!isRecord(part)) continue
+      if (part['type'] === 'thinking') this.#reason(thinkingIn(part['thinking']), 'reasoning_content', out)
+      else if (typeof part['text'] === 'string') this.#say('text', part['text'], tokens, out)
+    }
+  }
+
+  #say(kind: 'text' | 'refusal', text: string, tokens: readonly TokenLogprob[] | undefined, out: Part[]): void {
+    if (text === '') {
+      if (tokens !== undefined) this.#tokens = this.#tokens === undefined ? tokens : [...this.#tokens, ...tokens]
+      return
+    }
+    const part: Mutable<TextPart | RefusalPart> = { kind, choice: this.#choice, block: this.#in(kind, out), text }
+    const logprobs = this.#tokens === undefined ? tokens : [...this.#tokens, ...(tokens ?? [])]
+    if (logprobs !== undefined) part.logprobs = logprobs
+    this.#tokens = undefined
+    if (kind === 'text') this.#textEnd += text.length
+    out.push(part)
+  }
+
+  #reason(text: string, field: ReasoningField, out: Part[]): void {
+    const isNew = this.#kind !== 'reasoning'
+    const part: Mutable<ReasoningPart> = {
+      kind: 'reasoning',
+      choice: this.#choice,
+      block: this.#in('reasoning', out),
+      text,
+    }
+    this.#field ??= field
+    this.#hasState = true
+    if (isNew && field === 'reasoning') part.own = { chat: { as: field } }
+    out.push(part)
+  }
+
+  /** State belongs to the open reasoning or text. Elsewhere it is reasoning of which only its maker knows more. */
+  #keep(delta: Fields, out: Part[]): void {
+    if (this.#kind !== 'reasoning' && this.#kind !== 'text')
+      out.push({ kind: 'reasoning', choice: this.#choice, block: this.#in('reasoning', out), text: '' })
+    append(this.#state, stateFields(delta))
+    this.#hasState = true
+  }
+
+  #cite(citation: Citation | undefined, out: Part[]): void {
+    if (citation === undefined || this.#text < 0) return
+    this.#citations++
+    const { range } = citation
+    const begin = this.#textBegin
+    const own =
+      range === undefined || begin === 0 || range.start < begin
+        ? citation
+        : { ...citation, range: { start: range.start - begin, end: range.end - begin } }
+    out.push({ kind: 'citation', choice: this.#choice, block: this.#text, citation: own })
+  }
+
+  #media(media: MediaBlock | undefined, out: Part[]): void {
+    if (media === undefined) return
+    const { type, source, transcript, own } = media
+    const block = this.#in(type === 'audio' ? 'audio' : 'other', out)
+    const part: Mutable<MediaPart> = { kind: 'media', choice: this.#choice, block, type, source }
+    if (transcript !== undefined) part.transcript = transcript
+    if (own !== undefined) part.own = own
+    out.push(part)
+  }
+
+  /** The predecessor of calls: there is at most one, without an id. Some vendors send it without a name. */
+  #legacyCall(called: Fields, out: Part[]): void {
+    if (!this.#hasLegacyCall && !called['name']) return
+    const id = this.#hasLegacyCall ? undefined : newCallId()
+    this.#hasLegacyCall = true
+    this.#call([{ index: 0, ...(id !== undefined && { id }), function: called }], out)
+  }
+
+  #call(pieces: readonly ToolCallDelta[], out: Part[]): void {
+    for (const piece of this.#calls.accept(pieces)) this.#callPiece(piece, out)
+  }
+
+  #callPiece(piece: ToolCallDelta, out: Part[]): void {
+    const { index = 0, id, type, function: called } = piece
+    const custom = piece['custom'] as { readonly name?: string; readonly input?: string } | undefined
+    const isFirst = typeof id === 'string'
+    if (isFirst) {
+      // The reasoning before a call is signed with it.
+      const isSigned = this.#kind === 'reasoning' && hasStateFields(piece)
+      if (isSigned) this.#callState = { [toolId(id)]: stateFields(piece) }
+      const block = this.#in('other', out)
+      this.#open[index] = { block, id, ended: false }
+      const name = called?.name ?? custom?.name ?? ''
+      const by = type === 'custom' ? 'custom' : 'function'
+      const part: Mutable<CallPart> = { kind: 'call', choice: this.#choice, block, id, name, by }
+      const state = isSigned ? undefined : callState(id, piece, this.#from.maker)
+      if (state !== undefined) part.state = state
+      const more = others(piece, callFields)
+      if (more !== undefined) part.own = { chat: more }
+      out.push(part)
+    }
+    const open = this.#open[index]
+    // After complete arguments there can only be white space.
+    if (open === undefined || open.ended) return
+    const text = (called?.arguments ?? custom?.input ?? '') as string
+    if (text !== '') out.push({ kind: 'input', choice: this.#choice, block: open.block, text })
+    const state = isFirst ? undefined : callState(open.id, piece, this.#from.maker)
+    if (state !== undefined) out.push({ kind: 'state', choice: this.#choice, block: open.block, state })
+  }
+
+  /** The block for a piece of this kind: the open one, or a new one. */
+  #in(kind: Kind, out: Part[]): number {
+    if (this.#kind === kind && kind !== 'other') return this.#block
+    this.#sign(out)
+    // A call that is not complete yet may go on after the next block.
+    for (const [index, call] of this.#open.entries())
+      if (!call.ended && this.#calls.isWhole(index)) this.#close(call, out)
+    this.#kind = kind
+    this.#block = this.#count.blocks++
+    if (kind === 'text') {
+      this.#text = this.#block
+      this.#textBegin = this.#textEnd
+    }
+    return this.#block
+  }
+
+  #close(call: OpenCall, out: Part[]): void {
+    call.ended = true
+    out.push({ kind: 'ended', choice: this.#choice, block: call.block })
+  }
+
+  #sign(out: Part[]): void {
+    if (!this.#hasState) return
+    const state = messageState(this.#from.maker, this.#state, this.#field, this.#callState)
+    out.push({ kind: 'state', choice: this.#choice, block: this.#block, state })
+    this.#state = {}
+    this.#callState = undefined
+    this.#hasState = false
+    this.#field = undefined
+  }
+
+  #finish(finish: FinishReason, raw: Fields, search: Fields | undefined, out: Part[]): void {
+    this.#isOver = true
+    for (const piece of this.#calls.finish()) this.#callPiece(piece, out)
+    this.#sign(out)
+    if (search !== undefined && this.#citations === 0)
+      for (const citation of readSearch(search)) this.#cite(citation, out)
+    for (const call of this.#open) if (!call.ended) this.#close(call, out)
+    out.push({ kind: 'end', choice: this.#choice, end: endOf(finish, raw, this.#from.stops ?? []) })
+  }
+}

@@ -1,0 +1,98 @@
+/** Reads the body of `generateContent`. Throws 400 with the place. Source: the Gemini API reference, v1beta. */
+import { entryIn } from '../../wire/json.ts'
+import { invalid } from '../../errors.ts'
+import type { Block, Conversation, Fields, ReasoningBlock, TextBlock, Turn } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/json.ts'
+import { camelFields, itemsAt, recordAt } from './fields.ts'
+import { CallIds, readParts } from './parts-reader.ts'
+import { readOutput, readSettings } from './settings-reader.ts'
+import { readTools } from './tools-reader.ts'
+
+const known = new Set([
+  'model',
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+  'serviceTier',
+])
+
+export function readRequest(body: Fields): Conversation {
+  const request = camelFields(body)
+  const config = request['generationConfig'] == null ? {} : recordAt(request['generationConfig'], 'generationConfig')
+  const { output, rest: format } = readOutput(config)
+  const { settings, rest } = readSettings(config, request['serviceTier'])
+  const { tools, toolChoice, rest: toolConfig } = readTools(request['tools'], request['toolConfig'])
+  const own: Record<string, unknown> = { ...others(request, known) }
+  const configRest = { ...rest, ...format }
+  if (Object.keys(configRest).length > 0) own['generationConfig'] = configRest
+  if (toolConfig !== undefined) own['toolConfig'] = toolConfig
+  return {
+    turns: readTurns(request),
+    tools,
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(output && { output }),
+    settings,
+    ...(Object.keys(own).length > 0 && { own: { gemini: own } }),
+  }
+}
+
+function readTurns({ contents, systemInstruction }: Fields): Turn[] {
+  const ids = new CallIds()
+  const turns: Turn[] = []
+  if (systemInstruction !== undefined && systemInstruction !== null) {
+    const place = 'systemInstruction'
+    const { parts } =
+      typeof systemInstruction === 'string'
+        ? { parts: { text: systemInstruction } }
+        : recordAt(systemInstruction, place)
+    const blocks = readParts(itemsAt(parts, `${place}.parts`), `${place}.parts`, ids)
+    if (blocks.length > 0) turns.push({ role: 'system', blocks, place })
+  }
+  const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : itemsAt(contents, 'contents')
+  for (const [index, raw] of list.entries()) readTurn(raw, `contents[${index}]`, ids, turns)
+  if (list.length === 0) throw invalid('"contents" must have at least one item.', 'contents')
+  return turns
+}
+
+/** The pieces of a streamed answer may be contents of their own. */
+function readTurn(raw: unknown, place: string, ids: CallIds, turns: Turn[]): void {
+  const { role = 'user', parts, ...more } = recordAt(raw, place)
+  const speaker = entryIn(roles, role)
+  if (speaker === undefined) throw invalid(`"${place}.role" must be "user" or "model".`, `${place}.role`)
+  const list = itemsAt(parts, `${place}.parts`)
+  const before = turns.at(-1)
+  if (speaker === 'assistant' && before?.role === 'assistant') {
+    const blocks = readParts(list, `${place}.parts`, ids, [...before.blocks])
+    turns[turns.length - 1] = { ...before, blocks: joined(blocks) }
+    return
+  }
+  const blocks = readParts(list, `${place}.parts`, ids)
+  const turn = { role: speaker, blocks, place }
+  turns.push(Object.keys(more).length > 0 ? { ...turn, own: { gemini: more } } : turn)
+}
+
+/** Pieces of one text, or of one thought, as one block. */
+function joined(blocks: readonly Block[]): Block[] {
+  const whole: Block[] = []
+  for (const block of blocks) {
+    const last = whole.at(-1)
+    if (last !== undefined && isPiece(last) && isPiece(block) && last.kind === block.kind && last.state === undefined)
+      whole[whole.length - 1] = { ...block, text: last.text + block.text, ...(last.place && { place: last.place }) }
+    else whole.push(block)
+  }
+  return whole
+}
+
+function isPiece(block: Block): block is TextBlock | ReasoningBlock {
+  return (block.kind === 'text' || (block.kind === 'reasoning' && block.form === undefined)) && block.own === undefined
+}
+
+/** `function`: the role of results in earlier versions. */
+const roles: Readonly<Record<string, Turn['role']>> = {
+  user: 'user',
+  function: 'user',
+  model: 'assistant',
+  system: 'system',
+}

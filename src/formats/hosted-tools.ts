@@ -1,0 +1,120 @@
+/**
+ * Tools that run at the vendor, from one wire format to another. Sources: OpenAI's Responses, Anthropic's web search, web fetch
+ * and code execution, and Google's grounding, URL context and code execution.
+ */
+import type { Conversation, FormatName, OwnTool, Tool } from '../conversation/conversation.ts'
+import { fieldsOf, isRecord, type Fields } from '../wire/json.ts'
+
+type Kind = 'search' | 'fetch' | 'code'
+
+/** What several vendors can be told about a tool. */
+interface Hosted {
+  readonly kind: Kind
+  readonly domains?: readonly string[]
+  readonly blocked?: readonly string[]
+  /** City, region, country and time zone, in the names that OpenAI and Anthropic share. */
+  readonly location?: Fields
+}
+
+/** The names in a model's `allow` that permit a tool. */
+const permissions: Readonly<Record<Kind, readonly string[]>> = {
+  search: ['web_search'],
+  fetch: ['web_fetch'],
+  code: ['code_execution', 'code_interpreter'],
+}
+
+/** In chats, OpenAI's field for searches takes the place of a tool. */
+const searchField = 'web_search_options'
+
+/**
+ * The conversation with the tools that run at the vendor in the form of its format, as far as it has them. The others stay as
+ * they are, and the format tells that it leaves them out. `allow`: see `Model.allow`; other tools are not translated.
+ */
+export function withHostedTools(
+  conversation: Conversation,
+  format: FormatName | 'generate',
+  allow: readonly string[],
+): Conversation {
+  if (allow.length === 0 || format === 'generate') return conversation
+  const { [searchField]: options, ...chat } = conversation.own?.chat ?? {}
+  const asked: readonly Tool[] = isRecord(options)
+    ? [...conversation.tools, { kind: 'own', format: 'chat', type: searchField, value: options }]
+    : conversation.tools
+  const tools = asked.map((tool) => hostedAs(tool, format, allow) ?? tool)
+  if (tools.every((tool, index) => tool === conversation.tools[index])) return conversation
+  // What stays a field of the chat is refused by its name.
+  if (tools.at(-1)?.kind === 'own' && (tools.at(-1) as OwnTool).type === searchField) return conversation
+  return isRecord(options) ? { ...conversation, tools, own: { ...conversation.own, chat } } : { ...conversation, tools }
+}
+
+/** Undefined for a tool that is not one of these, is not permitted, or that the vendor lacks. */
+function hostedAs(tool: Tool, format: FormatName, allow: readonly string[]): OwnTool | undefined {
+  if (tool.kind === 'function' || tool.format === format) return undefined
+  const hosted = readers[tool.format](tool.type, tool.value)
+  if (hosted === undefined || !permissions[hosted.kind].some((name) => allow.includes(name))) return undefined
+  const value = writers[format]?.(hosted)
+  if (value === undefined) return undefined
+  const type = typeof value['type'] === 'string' ? value['type'] : (Object.keys(value)[0] ?? '')
+  return { kind: 'own', format, type, value, ...(tool.place !== undefined && { place: tool.place }) }
+}
+
+const readers: Readonly<Record<FormatName, (type: string, value: Fields) => Hosted | undefined>> = {
+  chat(type, { user_location: place }) {
+    if (type !== searchField) return undefined
+    return hosted('search', undefined, undefined, fieldsOf(place)['approximate'])
+  },
+  responses(type, { filters, user_location: location }) {
+    if (type === 'code_interpreter') return { kind: 'code' }
+    if (!/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(type)) return undefined
+    return hosted('search', fieldsOf(filters)['allowed_domains'], undefined, location)
+  },
+  messages(type, { allowed_domains: domains, blocked_domains: blocked, user_location: location }) {
+    const name = /^(web_search|web_fetch|code_execution)_\d{8}$/.exec(type)?.[1]
+    if (name === undefined) return undefined
+    if (name === 'code_execution') return { kind: 'code' }
+    return hosted(name === 'web_search' ? 'search' : 'fetch', domains, blocked, location)
+  },
+  gemini(type) {
+    if (type === 'googleSearch' || type === 'google_search') return { kind: 'search' }
+    if (type === 'urlContext' || type === 'url_context') return { kind: 'fetch' }
+    return type === 'codeExecution' || type === 'code_execution' ? { kind: 'code' } : undefined
+  },
+}
+
+const writers: { readonly [Name in FormatName]?: (tool: Hosted) => Fields | undefined } = {
+  responses({ kind, domains, blocked, location }) {
+    if (kind === 'code') return { type: 'code_interpreter', container: { type: 'auto' } }
+    if (kind === 'fetch' || blocked !== undefined) return undefined
+    return {
+      type: 'web_search',
+      ...(domains && { filters: { allowed_domains: domains } }),
+      ...(location && { user_location: { type: 'approximate', ...location } }),
+    }
+  },
+  messages({ kind, domains, blocked, location }) {
+    if (kind === 'code') return { type: 'code_execution_20250825', name: 'code_execution' }
+    const [type, name] = kind === 'search' ? ['web_search_20250305', 'web_search'] : ['web_fetch_20250910', 'web_fetch']
+    return {
+      type,
+      name,
+      ...(domains && { allowed_domains: domains }),
+      ...(blocked && { blocked_domains: blocked }),
+      ...(location && kind === 'search' && { user_location: { type: 'approximate', ...location } }),
+    }
+  },
+  gemini({ kind, domains, blocked }) {
+    // A search that must not leave some sites would leave them.
+    if (domains !== undefined || blocked !== undefined) return undefined
+    return kind === 'search' ? { googleSearch: {} } : kind === 'fetch' ? { urlContext: {} } : { codeExecution: {} }
+  },
+}
+
+function hosted(kind: Kind, domains: unknown, blocked: unknown, location: unknown): Hosted {
+  const { type: _, ...place } = fieldsOf(location)
+  return {
+    kind,
+    ...(Array.isArray(domains) && domains.length > 0 && { domains: domains as string[] }),
+    ...(Array.isArray(blocked) && blocked.length > 0 && { blocked: blocked as string[] }),
+    ...(Object.keys(place).length > 0 && { location: place }),
+  }
+}

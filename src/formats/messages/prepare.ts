@@ -1,0 +1,69 @@
+/** What Messages, and the models of Claude, cannot say as it is. */
+import { refuseChatOnly } from '../chat-only.ts'
+import type { Conversation, Output, Settings } from '../../conversation/conversation.ts'
+import { StrictBudget } from './strictness.ts'
+import type { MessageTraits } from '../../providers/message-traits.ts'
+import { unsupported, unsupportedValue } from '../../providers/unsupported.ts'
+import { clientName } from '../field-names.ts'
+import type { ConversationField, Prepared, Target } from '../format.ts'
+import { withJsonInstruction } from '../json-instruction.ts'
+import { answerTool, withAnswerTool } from '../stages/answer-tool.ts'
+import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
+
+/** Settings that change the answer and have no counterpart, with the chat's name of each and the value that says nothing. */
+const unsaid: readonly (readonly [ConversationField & keyof Settings, string, unknown])[] = [
+  ['choices', 'n', 1],
+  ['logprobs', 'logprobs', undefined],
+  ['seed', 'seed', undefined],
+  ['frequencyPenalty', 'frequency_penalty', 0],
+  ['presencePenalty', 'presence_penalty', 0],
+  ['verbosity', 'verbosity', 'medium'],
+]
+
+/** Throws 400 for what changes the answer and cannot be said. */
+export function prepare(asked: Conversation, to: Target<MessageTraits>): Prepared {
+  refuse(asked, to)
+  const { conversation: made, stage } = withFunctionsForCustomTools(asked)
+  const customs = stage === undefined ? [] : [stage]
+  const { output, settings } = made
+  const { claude } = to.traits
+  const { reasoning } = settings
+  if (output?.kind === 'json') {
+    return { conversation: { ...made, turns: withJsonInstruction(made.turns) }, stages: () => stagesOf(customs) }
+  }
+  if (output === undefined || claude === undefined || (claude.schemas && isEnforceable(output))) {
+    return { conversation: made, stages: () => stagesOf(customs) }
+  }
+  // A call cannot be forced while the model reasons.
+  const mayForce = claude.forcedTools && (reasoning === undefined || reasoning.mode === 'off')
+  const { conversation, name } = withAnswerTool(made, output, mayForce)
+  return { conversation, stages: () => [answerTool(name), ...stagesOf(customs)] }
+}
+
+function stagesOf<Each>(makers: readonly (() => Each)[]): Each[] {
+  return makers.map((make) => make())
+}
+
+function refuse(asked: Conversation, to: Target<MessageTraits>): void {
+  const { settings, toolChoice } = asked
+  const { claude, dropParams = [] } = to.traits
+  const call = { publicModel: to.model }
+  for (const [field, name, otherwise] of unsaid) {
+    const value = settings[field]
+    if (value === undefined || value === otherwise || dropParams.includes(name)) continue
+    throw unsupported(call, clientName(to, field))
+  }
+  const makesMedia = settings.modalities?.some((each) => each !== 'text') === true
+  if (makesMedia && !dropParams.includes('modalities')) throw unsupported(call, clientName(to, 'modalities'))
+  refuseChatOnly(asked, to.model, dropParams)
+  if (settings.stops?.some((stop) => stop.trim() === '') === true) {
+    const why = 'each sequence must have a character other than white space.'
+    throw unsupportedValue(call, clientName(to, 'stops'), why)
+  }
+  if (claude?.forcedTools === false && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none')
+    throw unsupportedValue(call, clientName(to, 'toolChoice'), 'it must be "auto" or "none".')
+}
+
+function isEnforceable({ schema }: Extract<Output, { kind: 'schema' }>): boolean {
+  return new StrictBudget().take(schema)
+}

@@ -1,0 +1,89 @@
+/** Writes what a request asks of the model's thinking. */
+import type { Conversation, Effort, Fields, Reasoning } from '../../conversation/conversation.ts'
+import { thinkingFor, type ThinkingFields } from './thinking-for-effort.ts'
+import type { ClaudeTraits, MessageTraits } from '../../providers/message-traits.ts'
+import { unsupportedValue } from '../../providers/unsupported.ts'
+import { isRecord } from '../../wire/json.ts'
+import { clientName } from '../field-names.ts'
+import type { Target } from '../format.ts'
+
+/** `thinking`, and `effort` for `output_config`. `limit`: of the answer's tokens. `messages`: as they are written. */
+export function writeThinking(
+  conversation: Conversation,
+  to: Target<MessageTraits>,
+  limit: number,
+  messages: readonly Fields[],
+): ThinkingFields {
+  const { settings, own } = conversation
+  const { claude } = to.traits
+  const { reasoning } = settings
+  if (claude === undefined) return reasoning === undefined ? {} : asItIs(reasoning)
+  // The vendor's own field, which clients of chats may send.
+  const given = own?.chat?.['thinking']
+  if (isRecord(given)) return given['type'] === 'enabled' && lacksThinking(messages) ? {} : { thinking: given }
+  return reasoning === undefined ? {} : forClaude(reasoning, claude, conversation, to, limit, messages)
+}
+
+const types = { on: 'enabled', adaptive: 'adaptive', off: 'disabled', between: 'between_tools' } as const
+const displays = { hidden: 'omitted', summary: 'summarized', full: 'full' } as const
+
+function asItIs({ mode, effort, budget, show }: Reasoning): ThinkingFields {
+  const thinking = mode && {
+    type: types[mode],
+    ...(budget !== undefined && { budget_tokens: budget }),
+    ...(show !== undefined && { display: displays[show] }),
+  }
+  return { ...(thinking && { thinking }), ...(effort !== undefined && { effort }) }
+}
+
+/**
+ * Thinking is not possible with a forced call, or when the model continues an answer. With a budget, a turn with calls must
+ * also start with its thinking; without it, as for another vendor's turn, thinking must be off.
+ */
+function forClaude(
+  reasoning: Reasoning,
+  claude: ClaudeTraits,
+  { toolChoice }: Conversation,
+  to: Target<MessageTraits>,
+  limit: number,
+  messages: readonly Fields[],
+): ThinkingFields {
+  const effort = effortOf(reasoning)
+  if (effort === undefined) return {}
+  const fields = thinkingFor(effort, claude, limit)
+  const name = clientName(to, 'reasoning')
+  if (fields === undefined)
+    throw unsupportedValue({ publicModel: to.model }, name, 'it has no reasoning; omit the field.')
+  if (effort === 'none') return fields
+  const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
+  const isContinued = messages.at(-1)?.['role'] === 'assistant'
+  if (isForced || isContinued || (claude.thinking === 'budget' && lacksThinking(messages))) {
+    to.omit(name, isForced ? 'a call is forced' : 'the answer to continue has no thinking')
+    return fields.effort === undefined ? {} : { effort: fields.effort }
+  }
+  // The vendor has ignored so small a limit.
+  if (fields.thinking === undefined && fields.effort === undefined) to.omit(name, 'the limit of tokens is too low')
+  return fields
+}
+
+/** The least budget for each effort. */
+const budgets: readonly (readonly [number, Effort])[] = [
+  [10_000, 'high'],
+  [5_000, 'medium'],
+  [2_000, 'low'],
+]
+
+function effortOf({ mode, effort, budget }: Reasoning): Effort | 'none' | undefined {
+  if (mode === 'off') return 'none'
+  if (effort !== undefined) return effort
+  if (budget !== undefined) return budgets.find(([least]) => budget >= least)?.[1] ?? 'minimal'
+  return mode === undefined ? undefined : 'medium'
+}
+
+/** Whether the model is to continue calls that do not begin with thinking. */
+function lacksThinking(messages: readonly Fields[]): boolean {
+  const [before, last] = messages.slice(-2).map(({ content }) => content as readonly Fields[])
+  if (last?.some(({ type }) => type === 'tool_result') !== true) return false
+  const type = before?.[0]?.['type']
+  return type !== 'thinking' && type !== 'redacted_thinking'
+}

@@ -1,0 +1,82 @@
+/** Reads tools, and the choice among them. */
+import type { Conversation, FunctionTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/json.ts'
+import { invalid } from '../../errors.ts'
+import { fieldsOf, isRecord, type Fields } from '../../wire/json.ts'
+import { cacheOf } from './block-reader.ts'
+import { knownTool } from './known-tools.ts'
+
+/** Reads one tool. */
+export function readTool(raw: unknown, place: string): Tool {
+  if (!isRecord(raw)) throw invalid(`"${place}" must be an object.`, place)
+  const { type, name, description, input_schema: schema, strict, cache_control: mark } = raw
+  if (typeof type === 'string' && type !== 'custom') {
+    const known = knownTool(type)
+    if (known === undefined) return { kind: 'own', format: 'messages', type, value: raw, place }
+    const instead: FunctionTool = { kind: 'function', ...known, ...(typeof name === 'string' && { name }), place }
+    return { kind: 'own', format: 'messages', type, value: raw, place, instead }
+  }
+  if (typeof name !== 'string') throw invalid(`Missing required parameter: "${place}.name".`, `${place}.name`)
+  const tool: { -readonly [Name in keyof FunctionTool]: FunctionTool[Name] } = { kind: 'function', name, place }
+  if (typeof description === 'string' && description !== '') tool.description = description
+  if (isRecord(schema)) tool.schema = schema
+  if (typeof strict === 'boolean') tool.strict = strict
+  const cache = cacheOf(mark)
+  if (cache !== undefined) tool.cache = cache
+  const more = others(raw, toolFields)
+  if (more !== undefined) tool.own = { messages: more }
+  return tool
+}
+
+const toolFields = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
+
+/**
+ * The tools that the blocks of a system message add to those of the request. Removed tools stay: calls of them may be in the
+ * history.
+ */
+export function addedTools(blocks: readonly unknown[], place: string): Tool[] {
+  return blocks.flatMap((block, index): Tool[] => {
+    const { type, tool } = fieldsOf(block)
+    const { definition } = fieldsOf(tool)
+    if (type !== 'tool_addition' || !isRecord(definition)) return []
+    const added = readTool(definition, `${place}[${index}].tool.definition`)
+    return added.kind === 'function'
+      ? [{ ...added, own: { messages: { ...added.own?.messages, added: true } } }]
+      : [added]
+  })
+}
+
+/** The tools without those whose name an earlier one has: vendors reject repeated names. */
+export function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
+  const names = new Set<string>()
+  const kept = tools.filter((tool) => {
+    const name = tool.kind === 'function' ? tool.name : tool.instead?.name
+    if (name === undefined) return true
+    if (names.has(name)) return false
+    names.add(name)
+    return true
+  })
+  return kept.length === tools.length ? tools : kept
+}
+
+/** Reads `tool_choice`. */
+export function readChoice(choice: unknown, tools: readonly Tool[]): Pick<Conversation, 'toolChoice' | 'parallel'> {
+  if (!isRecord(choice)) return {}
+  const { disable_parallel_tool_use: single } = choice
+  const toolChoice = choiceIn(choice, tools)
+  return {
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(typeof single === 'boolean' && { parallel: !single }),
+  }
+}
+
+function choiceIn({ type, name }: Fields, tools: readonly Tool[]): ToolChoice | undefined {
+  if (type === 'auto' || type === 'none' || type === 'any') return type
+  if (type !== 'tool') return undefined
+  if (typeof name === 'string' && tools.some((tool) => nameOf(tool) === name)) return { name }
+  throw invalid('"tool_choice.name" must be the name of one of the "tools".', 'tool_choice.name')
+}
+
+function nameOf(tool: Tool): unknown {
+  return tool.kind === 'function' ? tool.name : (tool.value['name'] ?? tool.instead?.name)
+}

@@ -1,0 +1,179 @@
+/** Tools and the choice among them, in both directions. */
+import { invalid } from '../../errors.ts'
+import { isRecord, textOf } from '../../wire/json.ts'
+import type { Conversation, Fields, FunctionTool, OwnTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/json.ts'
+import { isClosed } from '../closed-schema.ts'
+import { customFunction } from '../stages/custom-tools.ts'
+import { chatNameOf } from '../tool-names.ts'
+import { declaredAs } from './client-tools.ts'
+import { unsupported } from './content.ts'
+import { callable, groupOf, nameIn, ownName } from './names.ts'
+import type { Target } from '../format.ts'
+import type { ResponsesTraits } from './traits.ts'
+
+/** Groups are flattened. */
+export function readTools(raw: unknown): Tool[] {
+  if (raw === undefined || raw === null) return []
+  if (!Array.isArray(raw)) throw invalid('"tools" must be a list.', 'tools')
+  const tools: Tool[] = []
+  for (const [index, each] of raw.entries()) {
+    const place = `tools[${index}]`
+    if (!isRecord(each)) throw invalid(`"${place}" must be an object.`, place)
+    const { tools: inner, ...group } = each
+    if (each['type'] !== 'namespace') tools.push(readTool(each, place, undefined))
+    else if (Array.isArray(inner))
+      for (const [at, tool] of inner.entries()) {
+        if (isRecord(tool)) tools.push(readTool(tool, `${place}.tools[${at}]`, group))
+      }
+  }
+  return withoutClashes(tools)
+}
+
+const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+
+function readTool(raw: Fields, place: string, group: Fields | undefined): Tool {
+  const { type, name, description, parameters, strict } = raw
+  if ((type === 'function' || type === 'custom') && typeof name !== 'string')
+    throw invalid(`Missing required parameter: "${place}.name".`, `${place}.name`)
+  const inGroup = group === undefined ? undefined : { group }
+  if (type === 'function') {
+    const own = { ...others(raw, functionFields), ...inGroup }
+    return {
+      kind: 'function',
+      name: nameIn(group?.['name'], name as string),
+      place,
+      ...(typeof description === 'string' && { description }),
+      ...(isRecord(parameters) && { schema: parameters }),
+      ...(typeof strict === 'boolean' && { strict }),
+      ...(Object.keys(own).length > 0 && { own: { responses: own } }),
+    }
+  }
+  const tool = { kind: 'own', format: 'responses', type: textOf(type), value: raw, place } as const
+  if (type === 'custom') {
+    const called = customFunction(raw, nameIn(group?.['name'], name as string), place)
+    return { ...tool, instead: inGroup === undefined ? called : { ...called, own: { responses: inGroup } } }
+  }
+  const instead = declaredAs(raw)
+  return instead === undefined ? tool : { ...tool, instead }
+}
+
+/** A function of the client has precedence over a tool that is only said as one. */
+function withoutClashes(tools: Tool[]): Tool[] {
+  const names = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])))
+  return tools.map((tool) => {
+    if (tool.kind === 'function' || tool.type === 'custom' || !names.has(tool.instead?.name ?? '')) return tool
+    const { instead: _, ...rest } = tool
+    return rest satisfies OwnTool
+  })
+}
+
+/** `allowed_tools` leaves out the other tools. Throws 400 for a choice that the tools do not allow. */
+export function readChoice(
+  raw: unknown,
+  tools: readonly Tool[],
+): { readonly tools: readonly Tool[]; readonly toolChoice?: ToolChoice } {
+  if (raw === undefined || raw === null) return { tools }
+  const any = tools.some((tool) => callable(tool) !== undefined)
+  if (raw === 'auto' || raw === 'none') return any ? { tools, toolChoice: raw } : { tools }
+  if (raw === 'required') {
+    if (!any) throw impossible('requires a tool that this model can call')
+    return { tools, toolChoice: 'any' }
+  }
+  if (!isRecord(raw)) throw invalid('"tool_choice" must be a string or an object.', 'tool_choice')
+  if (raw['type'] === 'allowed_tools') {
+    const listed = new Set((Array.isArray(raw['tools']) ? raw['tools'] : []).map((each) => find(each, tools)))
+    const allowed = tools.filter((tool) => callable(tool) !== undefined && listed.has(tool))
+    const required = raw['mode'] === 'required'
+    if (required && allowed.length === 0) throw impossible('must allow a tool that this model can call')
+    return allowed.length === 0 ? { tools: allowed } : { tools: allowed, toolChoice: required ? 'any' : 'auto' }
+  }
+  const chosen = find(raw, tools)
+  const called = chosen && callable(chosen)
+  if (called === undefined) throw impossible('must name a tool in "tools" that this model can call')
+  return { tools, toolChoice: { name: called.name } }
+}
+
+/** Tools in groups may be named without their group. */
+function find(raw: unknown, tools: readonly Tool[]): Tool | undefined {
+  if (!isRecord(raw)) return undefined
+  const { type, name, namespace } = raw
+  return tools.find((tool) => {
+    if ((tool.kind === 'function' ? 'function' : tool.type) !== type) return false
+    const called = callable(tool)
+    if (name === undefined) return tool.kind === 'own'
+    if (called === undefined || ownName(called) !== name) return false
+    return namespace === undefined || groupOf(tool)?.['name'] === namespace
+  })
+}
+
+function impossible(why: string) {
+  return unsupported('tool_choice', `"tool_choice" ${why}.`)
+}
+
+type Omit = Target<ResponsesTraits>['omit']
+
+/** `tools`, `tool_choice` and `parallel_tool_calls`. */
+export function writeTools({ tools, toolChoice, parallel }: Conversation, omit: Omit): Fields {
+  const written: Fields[] = []
+  let open: { readonly name: unknown; readonly tools: Fields[] } | undefined
+  for (const tool of tools) {
+    const one = writeTool(tool, omit)
+    if (one === undefined) continue
+    const group = groupOf(tool)
+    if (group === undefined) {
+      open = undefined
+      written.push(one)
+    } else if (open !== undefined && open.name === group['name']) open.tools.push(one)
+    else {
+      open = { name: group['name'], tools: [one] }
+      written.push({ ...group, tools: open.tools })
+    }
+  }
+  if (written.length === 0) return {}
+  return {
+    tools: written,
+    ...(toolChoice !== undefined && { tool_choice: choiceOf(toolChoice, tools) }),
+    ...(parallel !== undefined && { parallel_tool_calls: parallel }),
+  }
+}
+
+function writeTool(tool: Tool, omit: Omit): Fields | undefined {
+  if (tool.kind === 'function') return writeFunction(tool, omit)
+  if (tool.format === 'responses') return tool.value
+  if (tool.instead !== undefined) return writeFunction(tool.instead, omit)
+  omit(tool.type, 'no other vendor has this tool')
+  return undefined
+}
+
+/** Without `strict`, OpenAI would enforce the schema and require all of its properties; it rejects one that is not closed. */
+function writeFunction(tool: FunctionTool, omit: Omit): Fields {
+  const { description, schema = noParameters, strict = false, place = 'tools', own } = tool
+  const { group: _, ...more } = own?.responses ?? {}
+  const enforced = strict && isClosed(schema)
+  if (strict && !enforced) omit(`${place}.strict`, 'the schema cannot be enforced')
+  return {
+    type: 'function',
+    name: chatNameOf(ownName(tool), undefined),
+    ...(description !== undefined && { description }),
+    parameters: schema,
+    strict: enforced,
+    ...more,
+  }
+}
+
+const noParameters: Fields = { type: 'object', properties: {} }
+
+function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
+  if (choice === 'any') return 'required'
+  if (typeof choice === 'string') return choice
+  const tool = tools.find((each) => callable(each)?.name === choice.name)
+  const called = tool && callable(tool)
+  const namespace = tool && groupOf(tool)?.['name']
+  const type = tool?.kind === 'own' && tool.format === 'responses' ? tool.type : 'function'
+  return {
+    type,
+    name: chatNameOf(called === undefined ? choice.name : ownName(called), undefined),
+    ...(namespace !== undefined && { namespace }),
+  }
+}

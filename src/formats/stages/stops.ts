@@ -1,0 +1,31 @@
+/** Stop sequences that the vendor lacks: the text of a choice ends before the first one, and nothing follows. */
+import type { Part } from '../../conversation/parts.ts'
+import { stage, type Stage } from './stage.ts'
+import { StopScanner } from './stop-scanner.ts'
+
+interface ScannedChoice {
+  readonly scanner: StopScanner
+  /** The block of the text that was read last. */
+  block: number
+}
+
+export function stopAt(stops: readonly string[]): Stage {
+  const choices = new Map<number, ScannedChoice>()
+  return stage('text', (part): readonly Part[] => {
+    // What belongs to no choice, or to the whole answer.
+    if (!('choice' in part) || part.choice < 0) return [part]
+    let choice = choices.get(part.choice)
+    if (choice === undefined) choices.set(part.choice, (choice = { scanner: new StopScanner(stops), block: -1 }))
+    const { scanner } = choice
+    if (part.kind === 'end' && scanner.found !== undefined)
+      return [{ ...part, end: { reason: 'stop', stop: scanner.found } }]
+    if (scanner.found !== undefined) return []
+    if (part.kind === 'text') {
+      choice.block = part.block
+      const text = scanner.push(part.text)
+      return text === '' ? [] : [{ ...part, text }]
+    }
+    const rest = scanner.flush()
+    return rest === '' ? [part] : [{ kind: 'text', choice: part.choice, block: choice.block, text: rest }, part]
+  })
+}

@@ -1,0 +1,64 @@
+/** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
+import { isRecord } from '../../wire/json.ts'
+import type { VendorFault } from '../vendor-error.ts'
+
+/** The path of each field that Google's errors name. */
+const fields: Readonly<Record<string, string>> = {
+  contents: 'contents',
+  system_instruction: 'systemInstruction',
+  tools: 'tools',
+  function_declarations: 'tools',
+  tool_config: 'toolConfig',
+  max_output_tokens: 'generationConfig.maxOutputTokens',
+  temperature: 'generationConfig.temperature',
+  top_p: 'generationConfig.topP',
+  top_k: 'generationConfig.topK',
+  candidate_count: 'generationConfig.candidateCount',
+  stop_sequences: 'generationConfig.stopSequences',
+  response_json_schema: 'generationConfig.responseJsonSchema',
+  response_schema: 'generationConfig.responseSchema',
+  logprobs: 'generationConfig.logprobs',
+  seed: 'generationConfig.seed',
+  thinking_config: 'generationConfig.thinkingConfig',
+}
+
+const maxWaitMs = 300_000
+
+export function readFault(fault: VendorFault): VendorFault {
+  const { status, message, details } = isRecord(fault.error) ? fault.error : {}
+  const list = Array.isArray(details) ? details.filter(isRecord) : []
+  const text = typeof message === 'string' ? message : ''
+  const waitMs = list.map(({ retryDelay }) => waitOf(retryDelay)).find((wait) => wait !== undefined) ?? fault.waitMs
+  const reason = list.map((each) => each['reason']).find((each) => typeof each === 'string')
+  return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text) } }
+}
+
+/** The status of an error inside a stream. */
+export function statusOf(error: unknown): number {
+  const { code } = isRecord(error) ? error : {}
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : 503
+}
+
+/** Google responds with a 400 even to an invalid key, or to an account without access to the API. */
+function codeOf(status: unknown, reason: unknown, message: string): string | undefined {
+  if (reason === 'API_KEY_INVALID' || /api key not valid|api key expired/i.test(message)) return 'invalid_api_key'
+  if (status === 'FAILED_PRECONDITION') return 'access_terminated'
+  if (/token count .*exceeds|exceeds the maximum number of tokens/i.test(message)) return 'context_length_exceeded'
+  return undefined
+}
+
+/** Parses `34.4s` to milliseconds. */
+function waitOf(delay: unknown): number | undefined {
+  const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined
+  return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), maxWaitMs)
+}
+
+function paramOf(message: string): string | undefined {
+  // Matches a path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that cannot be an English word.
+  for (const [, before, word = '', after] of message.matchAll(/(\.?)\b([a-z_]+)\b([.[:]?)/g)) {
+    const named = word.includes('_') || before !== '' || after !== ''
+    const field = named && Object.hasOwn(fields, word) ? fields[word] : undefined
+    if (field !== undefined) return field
+  }
+  return undefined
+}

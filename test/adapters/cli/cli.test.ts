@@ -1,0 +1,193 @@
+/** The program as its user runs it: a process of its own, in a folder of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import OpenAI from 'openai'
+import { scriptedVendor } from 'modelhatch/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mysqlPool,
+  mysqlUrl,
+  ownName,
+  postgresPool,
+  postgresUrl,
+  redisUrl,
+} from '../../servers.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const program = join(root, 'adapters/cli/cli.ts')
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function ownDatabase(
+  pool: { query(text: string): Promise<unknown>; end(): Promise<unknown> },
+  url: string,
+): Promise<string> {
+  const name = ownName()
+  await pool.query(`CREATE DATABASE ${name}`)
+  onTestFinished(async () => {
+    await pool.query(`DROP DATABASE ${name}`)
+    await pool.end()
+  })
+  return new URL(`/${name}`, url).href
+}
+
+interface Run {
+  readonly child: ChildProcess
+  readonly printed: () => string
+  readonly ended: Promise<unknown[]>
+}
+
+function run(folder: string, words: readonly string[], environment: Record<string, string> = {}): Run {
+  const child = spawn(process.execPath, ['--conditions=modelhatch-source', ...words], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (printed += piece.toString()))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, printed: () => printed, ended: once(child, 'close') }
+}
+
+/** What a finished command has printed, and its exit code. */
+async function finished(folder: string, words: readonly string[], environment?: Record<string, string>) {
+  const { ended, printed } = run(folder, [program, ...words], environment)
+  const [code] = await ended
+  return { code, printed: printed() }
+}
+
+/** Waits until a server prints where it listens. */
+async function served({ child, printed, ended }: Run): Promise<string> {
+  const urlIn = () => /http:\/\/[\w.]+:\d+[\w/]*\/v1/.exec(printed())?.[0]
+  while (urlIn() === undefined) {
+    const isOver = await Promise.race([
+      ended.then(() => true),
+      once(child.stdout as NonNullable<typeof child.stdout>, 'data'),
+    ])
+    if (isOver === true) throw new Error(`it ended: ${printed()}`)
+  }
+  return urlIn() as string
+}
+
+async function say(baseURL: string, apiKey: string, model = 'demo'): Promise<string> {
+  const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 })
+  const { choices } = await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] })
+  return choices[0]?.message.content ?? ''
+}
+
+async function stop({ child, ended }: Run): Promise<unknown> {
+  child.kill('SIGTERM')
+  const [code] = await ended
+  return code
+}
+
+describe('modelhatch', () => {
+  test('serves the demo models, a console and health checks in an empty folder, and ends with a signal', async () => {
+    const running = run(emptyFolder(), [program], { PORT: '0' })
+    const baseURL = await served(running)
+    const key = /sk-[\w-]{24}/.exec(running.printed())?.[0] ?? ''
+    expect(await say(baseURL, key)).toContain('Hello')
+    const origin = new URL(baseURL).origin
+    const statusOf = async (path: string) => (await fetch(origin + path, { redirect: 'manual' })).status
+    expect(await (await fetch(origin)).text()).toContain(baseURL)
+    expect(await Promise.all(['/healthz', '/console', '/console/', '/nothing'].map(statusOf))).toEqual([
+      200, 302, 404, 404,
+    ])
+    const link = /http\S+sign-in\S+/.exec(running.printed())?.[0] ?? ''
+    expect((await fetch(link, { redirect: 'manual' })).status).toBe(302)
+    expect(await stop(running)).toBe(0)
+  })
+
+  test('reads its configuration from a file, which comes before the environment, and variables from .env', async () => {
+    const folder = emptyFolder()
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(root, join(folder, 'node_modules/modelhatch'))
+    writeFileSync(join(folder, '.env'), 'MODELHATCH_KEY=sk-of-the-file')
+    writeFileSync(
+      join(folder, 'modelhatch.config.ts'),
+      [
+        "import { defineConfig } from 'modelhatch/config'",
+        "import { demo } from 'modelhatch/providers'",
+        'const port: number = 0',
+        "export default defineConfig({ models: { mine: demo() }, server: { port, path: '/ai', console: false } })",
+      ].join('\n'),
+    )
+    const running = run(folder, [program], { PORT: '1', OPENAI_API_KEY: 'sk-unused' })
+    const baseURL = await served(running)
+    expect(baseURL).toMatch(/\/ai\/v1$/)
+    expect(await say(baseURL, 'sk-of-the-file', 'mine')).toContain('Hello')
+    expect((await fetch(new URL('/console/', baseURL))).status).toBe(404)
+    expect(await stop(running)).toBe(0)
+  })
+
+  // A database of its own, because the program takes the default names of tables.
+  const databases: [name: string, isThere: boolean, urlOf: () => Promise<string>][] = [
+    ['SQLite', true, async () => 'sqlite:gateway.db'],
+    ['Postgres', hasPostgres, () => ownDatabase(postgresPool(1), postgresUrl)],
+    ['MySQL', hasMysql, () => ownDatabase(mysqlPool(1), mysqlUrl)],
+    ['Redis', hasRedis, async () => new URL('/9', redisUrl).href],
+  ]
+  test.each(databases.filter(([, isThere]) => isThere))('keeps its data in %s', async (_, __, urlOf) => {
+    const folder = emptyFolder()
+    const url = await urlOf()
+    const running = run(folder, [program], { PORT: '0', DATABASE_URL: url, MODELHATCH_KEY: 'sk-test' })
+    expect(await say(await served(running), 'sk-test')).toContain('Hello')
+    expect(await stop(running)).toBe(0)
+    expect(existsSync(join(folder, 'gateway.db'))).toBe(url.startsWith('sqlite'))
+  })
+
+  test.each([
+    ['an unknown database', [], { DATABASE_URL: 'oracle://x' }, 'DATABASE_URL must begin with'],
+    ['a missing file', ['--config', 'none.ts'], {}, 'There is no file'],
+    ['an unknown command', ['serv'], {}, 'modelhatch doctor'],
+    ['an unknown option', ['--prot', '1'], {}, "Unknown option '--prot'"],
+  ])('says what is wrong with %s', async (_, words, environment, message) => {
+    const { code, printed } = await finished(emptyFolder(), words, environment)
+    expect([code, printed]).toEqual([1, expect.stringContaining(message)])
+  })
+})
+
+describe('modelhatch doctor', () => {
+  test('names what is wrong, and fails', async () => {
+    const vendor = await scriptedVendor((_, response) => void response.writeHead(401).end('{}'))
+    onTestFinished(() => vendor.close())
+    const access = { OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: vendor.baseURL }
+    const { code, printed } = await finished(emptyFolder(), ['doctor'], access)
+    expect([code, printed]).toEqual([1, expect.stringMatching(/ok +every store works\nFAIL .*vendor openai.* 401/)])
+  })
+
+  test('passes where all is right', async () => {
+    const vendor = await scriptedVendor((_, response) => void response.end('{"data":[{"id":"gpt-9"}]}'))
+    onTestFinished(() => vendor.close())
+    const access = { OPENAI_API_KEY: 'sk-right', OPENAI_BASE_URL: vendor.baseURL }
+    expect((await finished(emptyFolder(), ['doctor'], access)).code).toBe(0)
+  })
+})
+
+describe('modelhatch init', () => {
+  test.each(['express', 'koa', 'hono'])('writes a project for %s that runs', async (host) => {
+    const folder = join(emptyFolder(), 'my gateway')
+    expect((await finished(root, ['init', folder, '--host', host])).code).toBe(0)
+    for (const name of ['modelhatch', 'express', 'koa', 'hono', '@hono/node-server']) {
+      const link = join(folder, 'node_modules', name)
+      mkdirSync(dirname(link), { recursive: true })
+      symlinkSync(name === 'modelhatch' ? root : join(root, 'node_modules', name), link)
+    }
+    const running = run(folder, [`${host}.ts`], { PORT: '0', MODELHATCH_KEY: 'sk-test' })
+    expect(await say(await served(running), 'sk-test')).toContain('Hello')
+    expect(await stop(running)).toBe(0)
+    const again = await finished(root, ['init', folder, '--host', host])
+    expect([again.code, again.printed]).toEqual([1, expect.stringContaining('exists already')])
+  })
+})

@@ -1,0 +1,65 @@
+/** The stores of one history, with the clock of their server. */
+import type { PGlite } from '@electric-sql/pglite'
+import { DatabaseSync } from 'node:sqlite'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
+import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
+import {
+  memoryIdempotencyStore,
+  memoryLedger,
+  memoryLimitStore,
+  type StorageBundle,
+  type TaskStore,
+} from '../../src/index.ts'
+import { memoryTaskStore } from '../../src/tasks/memory.ts'
+import type { Scheduler } from './scheduler.ts'
+
+export type Kind = 'memory' | 'sqlite' | 'postgres'
+
+/** The stores whose calls go through connections. */
+export type Shared = Required<Pick<StorageBundle, 'ledger' | 'limits' | 'tasks' | 'idempotency'>> &
+  Pick<StorageBundle, 'admission'>
+
+/** Opens empty stores, which run on the machine that runs at the moment. */
+export type OpenStores = (kind: Kind, scheduler: Scheduler) => Shared
+
+/** `database`: for Postgres. It is to be created before clocks are replaced. */
+export function storesOf(database: PGlite | undefined): OpenStores {
+  let opened = 0
+  return (kind, scheduler) => {
+    if (kind === 'sqlite') return sqlite(inMemory())
+    if (kind === 'memory') return inThisProcess()
+    if (database === undefined) throw new Error('there is no Postgres')
+    const pool = {
+      async query(text: string, values?: unknown[]) {
+        scheduler.working++
+        try {
+          return await database.query(text, values)
+        } finally {
+          scheduler.working--
+        }
+      },
+    }
+    void pool.query(`DROP SCHEMA IF EXISTS history_${opened} CASCADE`)
+    return postgres(pool, { schema: `history_${++opened}` })
+  }
+}
+
+function inThisProcess(): Shared {
+  const tasks: TaskStore = Object.assign(memoryTaskStore({ count: 100 }), { now: async () => Date.now() })
+  return {
+    ledger: memoryLedger(),
+    limits: memoryLimitStore({ clock: Date.now }),
+    idempotency: memoryIdempotencyStore({ count: 100, clock: Date.now }),
+    tasks,
+  }
+}
+
+/** A database of SQLite whose clock is that of this thread. */
+function inMemory(): DatabaseSync {
+  const database = new DatabaseSync(':memory:')
+  database.function('unixepoch', { varargs: true }, (_, ...parts) => {
+    if (parts.length > 0) throw new Error('only the current time is simulated')
+    return Date.now() / 1_000
+  })
+  return database
+}
