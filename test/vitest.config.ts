@@ -32,7 +32,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: thorough || words.length > 0 ? [] : slowest,
     // Generous for busy machines; tests that hang still end.
-    testTimeout: long ? 1_200_000 : 90_000,
+    testTimeout: long ? 1_200_000 : process.env['CI'] ? 300_000 : 90_000,
     hookTimeout: 180_000,
     // The same for polled expectations.
     expect: { poll: { timeout: 30_000 } },

@@ -6,7 +6,7 @@ import { longestTimerMs } from './deadline.ts'
 /** One call in progress. Cancelled with a `GatewayError` when the response is no longer needed, or at shutdown. */
 export class OpenCall extends Canceller {
   readonly #calls: OpenCalls
-  readonly #client: Cancellation
+  #client: Cancellation
   readonly #drainMs: number
   #disconnected = false
   #timer: NodeJS.Timeout | undefined
@@ -36,6 +36,21 @@ export class OpenCall extends Canceller {
       } else this.#abortAsDisconnected()
     }
     return !this.aborted
+  }
+
+  /** The client has connected again, and gets the rest of the response there. */
+  follow(client: Cancellation): void {
+    this.#client.removeEventListener('abort', this)
+    this.#client = client
+    if (this.aborted) return
+    this.#disconnected = false
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      this.#calls.noLongerDrains()
+    }
+    if (client.aborted) this.disconnect()
+    else client.addEventListener('abort', this)
   }
 
   /** The client has disconnected. */
@@ -103,6 +118,11 @@ export class OpenCalls {
     if (this.#drains >= this.#maxDrains) return false
     this.#drains++
     return true
+  }
+
+  /** For `OpenCall`: returns what `mayDrain` reserved. */
+  noLongerDrains(): void {
+    this.#drains--
   }
 
   /** For `OpenCall`: removes a call; false if it was removed before. */

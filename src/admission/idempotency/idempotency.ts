@@ -1,27 +1,34 @@
 import type { Caller } from '../../callers/contract.ts'
 import { GatewayError } from '../../errors.ts'
+import { cancellationOf } from '../../http/cancellation.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
 import type { IdempotencyStore } from './contract.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { lastEventOf } from './event-ids.ts'
 import {
   anotherRequest,
   inProgress,
   KeyedRequest,
   notKept,
   replayed,
+  streamLost,
   type IdempotencySettings,
   type KeyedOutcome,
 } from './keyed-request.ts'
+import { restOnceEnded } from './rest-once-ended.ts'
 
 /**
  * Serves the first request with an `Idempotency-Key` and replays its response to later ones. A request that arrives
- * while the first is in progress waits for it in the same process; in another process it is rejected with a 409.
+ * while the first is in progress waits for it in the same process; in another process it is rejected with a 409. One with a
+ * `Last-Event-ID` gets the rest of the stream: as it comes in the same process, when the stream has ended in another one.
  */
 export class Idempotency {
   readonly #settings: IdempotencySettings
   /** Those of this process. */
   readonly #inProgress = new Map<string, KeyedRequest>()
+  /** Aborted at shutdown. */
+  readonly #closing = new AbortController()
 
   constructor(settings: IdempotencySettings) {
     this.#settings = settings
@@ -37,6 +44,11 @@ export class Idempotency {
     return this.#settings.keepMs
   }
 
+  /** Milliseconds for which a stream whose client has gone is read on. */
+  get resumeMs(): number {
+    return this.#settings.resumeMs
+  }
+
   /**
    * Returns the request with its key claimed, on which the caller must call `keep` or `fail`, or the reply to an earlier one.
    * Throws a 400 for an invalid key, a 409 if the key was used for another request or is in progress in another process, the
@@ -49,25 +61,41 @@ export class Idempotency {
   ): Promise<KeyedRequest | Reply> {
     const key = idempotencyKeyOf(exchange) ?? ''
     const { account } = caller
+    const { leaseMs, resumeMs } = this.#settings
+    const event = resumeMs > 0 ? lastEventOf(exchange) : undefined
     const digest = await digestOf(body)
     const place = JSON.stringify([account, route, key])
     for (let other = this.#inProgress.get(place); other !== undefined; other = this.#inProgress.get(place)) {
       if (other.digest !== digest) throw anotherRequest()
+      const resumed = event === undefined ? undefined : other.resume(event, cancellationOf(exchange))
+      if (resumed !== undefined) return resumed
       const outcome = await other.wait(exchange.signal)
-      if (outcome !== undefined) return replyOf(outcome)
+      if (outcome !== undefined) return replyOf(outcome, event)
     }
-    const { leaseMs } = this.#settings
     const start = { account, route, key, attempt: id, digest, leaseMs }
     const request = new KeyedRequest(start, this.#settings, () => this.#inProgress.delete(place))
     this.#inProgress.set(place, request)
     const outcome = await this.#claim(request)
-    if (outcome === undefined) return request
+    if (outcome === undefined) {
+      if (event === undefined) return request
+      const error = streamLost()
+      await request.giveBack()
+      throw error
+    }
     request.yield(outcome)
-    return replyOf(outcome)
+    if (
+      event !== undefined &&
+      'error' in outcome &&
+      outcome.error.shouldRetry === true &&
+      outcome.error.code === 'conflict'
+    )
+      return restOnceEnded(start, event, { ...this.#settings, client: exchange.signal, closing: this.#closing.signal })
+    return replyOf(outcome, event)
   }
 
   /** Waits for pending updates of the store. */
   async close(): Promise<void> {
+    this.#closing.abort()
     const never = new AbortController().signal
     await Promise.all(Array.from(this.#inProgress.values(), async (request) => request.wait(never)))
     await this.#settings.store.close?.()
@@ -80,16 +108,16 @@ export class Idempotency {
       if (verdict.outcome === 'begun') return undefined
       if (verdict.digest !== request.digest) return { error: anotherRequest() }
       if (verdict.outcome === 'running') return { error: inProgress() }
-      return verdict.answer === undefined ? { error: notKept() } : { reply: replayed(verdict.answer) }
+      return verdict.answer === undefined ? { error: notKept() } : { answer: verdict.answer }
     } catch (error) {
       return { error: GatewayError.from(error) }
     }
   }
 }
 
-function replyOf(outcome: NonNullable<KeyedOutcome>): Reply {
+function replyOf(outcome: NonNullable<KeyedOutcome>, event: number | undefined): Reply {
   if ('error' in outcome) throw outcome.error
-  return outcome.reply
+  return replayed(outcome.answer, event)
 }
 
 /** How responses to requests with an `Idempotency-Key` are replayed. */
@@ -100,4 +128,11 @@ export interface IdempotencyOptions {
   readonly maxBytes?: number
   /** Milliseconds after which keys held by a process that died become free. Default 30,000. */
   readonly leaseMs?: number
+  /**
+   * Milliseconds for which a stream is read on after its client has gone, so that the client can take it up: it repeats the
+   * request with its `Idempotency-Key` and the id of the last event that it got as `Last-Event-ID`. With it, each event of a
+   * stream that was asked for with a key has an `id`; at most 100 streams whose clients have gone are read on at once. Default 0:
+   * events have no ids, and a stream ends as `onDisconnect` says.
+   */
+  readonly resumeMs?: number
 }

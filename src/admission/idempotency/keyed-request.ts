@@ -3,7 +3,10 @@ import type { Reply } from '../../http/exchange.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
-import { recording } from './recording.ts'
+import type { Cancellation } from '../../http/cancellation.ts'
+import type { OpenCall } from '../../http/open-calls.ts'
+import { unknownEvent, positionAfter } from './event-ids.ts'
+import { Recording } from './recording.ts'
 
 export interface IdempotencySettings {
   readonly store: IdempotencyStore
@@ -11,11 +14,13 @@ export interface IdempotencySettings {
   readonly keepMs: number
   readonly leaseMs: number
   readonly maxBytes: number
+  /** Milliseconds for which a stream whose client has gone is read on, so that the client can take it up. 0: none. */
+  readonly resumeMs: number
   readonly observer: Observer
 }
 
 /** The outcome for requests that waited for this one; undefined if one of them must try again. */
-export type KeyedOutcome = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
+export type KeyedOutcome = { readonly answer: IdempotentAnswer } | { readonly error: GatewayError } | undefined
 
 /** A request with an `Idempotency-Key`: claims the key, and stores the response for replay. */
 export class KeyedRequest {
@@ -25,6 +30,8 @@ export class KeyedRequest {
   readonly #settings: IdempotencySettings
   #renewal: NodeJS.Timeout | undefined
   #renewing: Promise<unknown> | undefined
+  #call: OpenCall | undefined
+  #stream: { readonly recording: Recording; readonly head: Pick<Reply, 'status' | 'headers'> } | undefined
 
   /** `ended` is called once the store has the outcome. After that, `wait` must not be called. */
   constructor(start: IdempotencyStart, settings: IdempotencySettings, ended: () => void) {
@@ -63,6 +70,29 @@ export class KeyedRequest {
     })
   }
 
+  /** The call whose reply is kept, which goes on for whoever takes up its stream. */
+  serves(call: OpenCall): void {
+    this.#call = call
+  }
+
+  /**
+   * The rest of the stream after an event, for the client that has lost its connection; the former connection ends. Undefined if
+   * there is no such stream, or not any more: then `wait` for the outcome.
+   */
+  resume(event: number, client: Cancellation): Reply | undefined {
+    if (this.#stream === undefined || this.#call === undefined) return undefined
+    const { recording, head } = this.#stream
+    const body = recording.after(event)
+    if (body === undefined) return undefined
+    this.#call.follow(client)
+    return { status: head.status, headers: { ...head.headers, 'idempotent-replayed': 'true' }, body }
+  }
+
+  /** Returns the key unused. */
+  async giveBack(): Promise<void> {
+    await this.#forget(undefined)
+  }
+
   /** Ends a request that did not get the key. */
   yield(outcome: KeyedOutcome): void {
     this.#end(outcome)
@@ -77,12 +107,15 @@ export class KeyedRequest {
       await this.#finish({ status, headers, body: bytes })
       return reply
     }
-    const recorded = recording(body, this.#settings.maxBytes, (whole, bytes) => {
+    const { maxBytes, resumeMs } = this.#settings
+    const isResumable = resumeMs > 0 && isEventStream(reply)
+    const recording = new Recording(body, maxBytes, isResumable, (whole, bytes) => {
       if (!whole) void this.#forget(undefined)
       else if (bytes === undefined) void this.#finish(undefined)
       else void this.#finish({ status, headers, body: bytes })
     })
-    return { status, headers: reply.headers, body: recorded }
+    if (isResumable) this.#stream = { recording, head: { status, headers } }
+    return { status, headers: reply.headers, body: recording.body }
   }
 
   /**
@@ -109,7 +142,7 @@ export class KeyedRequest {
     // The lease is renewed until the store has the whole response, which may be large.
     await this.#update(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
     await this.#stopRenewal()
-    this.#end(kept === undefined ? { error: notKept() } : { reply: replayed(kept) })
+    this.#end(kept === undefined ? { error: notKept() } : { answer: kept })
   }
 
   async #forget(outcome: KeyedOutcome): Promise<void> {
@@ -135,6 +168,7 @@ export class KeyedRequest {
   }
 
   #end(outcome: KeyedOutcome): void {
+    this.#call = this.#stream = undefined
     this.#ended()
     for (const settle of this.#waiting) settle(outcome)
     this.#waiting.clear()
@@ -152,9 +186,28 @@ export class KeyedRequest {
   }
 }
 
-/** The response to a replayed request. `x-request-id` is that of the first one. */
-export function replayed({ status, headers, body }: IdempotentAnswer): Reply {
-  return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
+/**
+ * The response to a replayed request. `x-request-id` is that of the first one. `event`: the last one of a stream that its client
+ * has got. Throws 400 if the stream has no such event.
+ */
+export function replayed({ status, headers, body }: IdempotentAnswer, event: number = 0): Reply {
+  const reply = { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
+  if (event === 0 || !isEventStream(reply)) return reply
+  const position = positionAfter(body, event)
+  if (position === undefined) throw unknownEvent(event)
+  return { ...reply, body: body.subarray(position) }
+}
+
+function isEventStream({ headers }: Pick<Reply, 'headers'>): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true
+}
+
+export function streamLost(): GatewayError {
+  return new GatewayError('conflict', {
+    message:
+      'The stream that "Last-Event-ID" belongs to was lost, or has ended with an error. Send the request without "Last-Event-ID" to run it again.',
+    shouldRetry: false,
+  })
 }
 
 export function anotherRequest(): GatewayError {

@@ -1,4 +1,5 @@
 import type { Sink, StreamBody } from '../../http/exchange.ts'
+import { EventNumbers, positionAfter } from './event-ids.ts'
 
 /**
  * Called once, at the end of the stream. `whole`: the stream ended without an error, even if its client had disconnected.
@@ -6,35 +7,67 @@ import type { Sink, StreamBody } from '../../http/exchange.ts'
  */
 export type Recorded = (whole: boolean, bytes: Uint8Array | undefined) => void
 
-/** Records a stream of at most `maxBytes` while it is sent. */
-export function recording(body: StreamBody, maxBytes: number, ended: Recorded): StreamBody {
-  return { start: (sink) => body.start(new Recorder(sink, maxBytes, ended)) }
-}
-
-class Recorder implements Sink {
-  readonly #sink: Sink
+/** Records a stream of at most `maxBytes` while it is sent, and sends what follows an event to a client that has come back. */
+export class Recording implements Sink {
+  /** The body to send to the first client. */
+  readonly body: StreamBody
   readonly #ended: Recorded
+  readonly #numbers: EventNumbers | undefined
+  #sink: Sink | undefined
   #pieces: Uint8Array[] | undefined = []
   #capacity: number
   #over = false
 
-  constructor(sink: Sink, maxBytes: number, ended: Recorded) {
-    this.#sink = sink
+  /** `numbered`: whether the body consists of events, each of which gets an id. */
+  constructor(body: StreamBody, maxBytes: number, numbered: boolean, ended: Recorded) {
     this.#capacity = maxBytes
     this.#ended = ended
+    this.#numbers = numbered ? new EventNumbers() : undefined
+    this.body = {
+      start: (sink) => {
+        this.#sink ??= sink
+        body.start(this)
+      },
+    }
+  }
+
+  /**
+   * What follows an event, and then the rest of the stream as it comes, for the client that got the stream so far. Undefined if
+   * the stream has ended, or the event is not recorded.
+   */
+  after(event: number): StreamBody | undefined {
+    if (this.#over || this.#numbers === undefined || this.#pieces === undefined) return undefined
+    if (event > this.#numbers.last) return undefined
+    return { start: (sink) => this.#goOnAt(sink, event) }
+  }
+
+  #goOnAt(sink: Sink, event: number): void {
+    const bytes = Buffer.concat(this.#pieces ?? [])
+    const position = positionAfter(bytes, event)
+    const isLost = position === undefined || this.#pieces === undefined
+    if (this.#over || isLost) {
+      sink.destroy()
+      return sink.end(false)
+    }
+    const before = this.#sink
+    this.#sink = sink
+    before?.destroy()
+    before?.end(false)
+    if (position < bytes.length) sink.write(bytes.subarray(position))
   }
 
   get closed(): boolean {
-    return this.#sink.closed
+    return this.#sink?.closed !== false
   }
 
   write(piece: string | Uint8Array): boolean {
-    this.#take(piece)
-    return this.#sink.write(piece)
+    const sent = this.#numbers?.of(piece) ?? piece
+    this.#take(sent)
+    return this.#sink?.write(sent) !== false
   }
 
-  drained(): Promise<void> {
-    return this.#sink.drained()
+  async drained(): Promise<void> {
+    await this.#sink?.drained()
   }
 
   end(whole: boolean = true): void {
@@ -43,11 +76,11 @@ class Recorder implements Sink {
       this.#ended(whole, whole && this.#pieces !== undefined ? Buffer.concat(this.#pieces) : undefined)
       this.#pieces = undefined
     }
-    this.#sink.end(whole)
+    this.#sink?.end(whole)
   }
 
   destroy(): void {
-    this.#sink.destroy()
+    this.#sink?.destroy()
   }
 
   #take(piece: string | Uint8Array): void {

@@ -64,7 +64,7 @@ export function alertDelivery(
 export function createIdempotency(options: GatewayOptions, observer: Observer): Idempotency | undefined {
   const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
   if (idempotency === false) return undefined
-  const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
+  const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000, resumeMs = 0 } = idempotency
   return new Idempotency({
     store: storage?.idempotency ?? memoryIdempotencyStore({ clock: now }),
     guard: new Guard({
@@ -76,6 +76,7 @@ export function createIdempotency(options: GatewayOptions, observer: Observer): 
     keepMs,
     maxBytes,
     leaseMs,
+    resumeMs,
     observer,
   })
 }

@@ -12,15 +12,18 @@ import type { HandledRequest } from './handled-request.ts'
 
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
-  { admission, affinity, alerts, authenticator, calls, observer, services, refused, serving }: Assembly,
+  { admission, affinity, alerts, authenticator, calls, idempotency, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
-  { id, exchange, startedAt, elapsedMs, watch }: HandledRequest,
+  { id, exchange, keyed, startedAt, elapsedMs, watch }: HandledRequest,
   { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
   ticket: Ticket | undefined,
 ): Promise<Reply> {
   refused?.use()
   const work = new Work()
-  const call = calls.open(cancellationOf(exchange), admission.drainMs(model, ticket?.demand))
+  const drainMs = admission.drainMs(model, ticket?.demand)
+  const resumeMs = keyed !== undefined && order.stream ? (idempotency?.resumeMs ?? 0) : 0
+  const call = calls.open(cancellationOf(exchange), Math.max(drainMs, resumeMs))
+  keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
   const deliver = (receipt: Receipt) => {
     unfollow?.()

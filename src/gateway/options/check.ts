@@ -178,7 +178,15 @@ const schema = strict({
     .partial()
     .optional(),
   idempotency: z
-    .union([z.literal(false), strict({ keepMs: positive, maxBytes: positive, leaseMs: timed }).partial()])
+    .union([
+      z.literal(false),
+      strict({
+        keepMs: positive,
+        maxBytes: positive,
+        leaseMs: timed,
+        resumeMs: z.int().min(0).max(longestTimerMs),
+      }).partial(),
+    ])
     .optional(),
   tasks: strict({
     deadlineMs: positive,

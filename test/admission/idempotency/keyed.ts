@@ -20,6 +20,8 @@ export interface RequestOptions {
   readonly key?: string | undefined
   readonly bearer?: string
   readonly signal?: AbortSignal
+  /** The id of the last event that the client got. */
+  readonly after?: number | string
 }
 
 export const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
@@ -42,7 +44,7 @@ export async function ask(url: string, options: RequestOptions = {}): Promise<An
 
 /** Like `ask`, but resolves with the response before its body is read. */
 export function begin(url: string, options: RequestOptions = {}): Promise<Response> {
-  const { path = '/chat/completions', body = question, bearer = 'sk-test', signal } = options
+  const { path = '/chat/completions', body = question, bearer = 'sk-test', signal, after } = options
   const key = 'key' in options ? options.key : 'k'
   return fetch(`${url}/v1${path}`, {
     method: 'POST',
@@ -50,6 +52,7 @@ export function begin(url: string, options: RequestOptions = {}): Promise<Respon
       authorization: `Bearer ${bearer}`,
       ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
+      ...(after !== undefined && { 'last-event-id': String(after) }),
     },
     body: body instanceof FormData ? body : JSON.stringify(body),
     ...(signal && { signal }),

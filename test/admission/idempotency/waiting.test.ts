@@ -79,6 +79,7 @@ test('clients that disconnect while waiting leave no memory behind', async () =>
     keepMs: 1_000,
     maxBytes: 1_000,
     leaseMs: 30_000,
+    resumeMs: 0,
     observer: new Observer(),
   })
   const begin = async (signal: AbortSignal) => {
