@@ -29,6 +29,7 @@ import { requireNode } from './gateway/node-version.ts'
 import type { GatewayHealth } from './observe/health.ts'
 import { checkOptions } from './gateway/options/check.ts'
 import type { GatewayOptions } from './gateway/options/options.ts'
+import type { ConfigWarning } from './records/warning.ts'
 
 /** Creates a gateway. Throws a `TypeError` that names the invalid option; starts no timer and no connection. */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -58,6 +59,7 @@ export class Gateway {
     this.#assembly = assemble(options)
     this.admin = this.#assembly.admin
     this.sizes = this.#assembly.sizes
+    for (const warning of this.#assembly.warnings) this.#assembly.observer.warning(warning)
     this.#assembly.observer.attach(() => gatewayStateOf(this.#assembly, this.#closing !== undefined))
   }
 
@@ -92,6 +94,11 @@ export class Gateway {
    */
   health(): Promise<GatewayHealth> {
     return healthOf(this.#assembly, this.isClosing, () => this.#isDraining)
+  }
+
+  /** What is probably a mistake in the options, although it is valid. The logger of the options gets each once, at the start. */
+  warnings(): readonly ConfigWarning[] {
+    return this.#assembly.warnings
   }
 
   /**

@@ -49,7 +49,8 @@ export type {
   Tiers,
   TokenPrices,
 } from './money/prices/price-options.ts'
-export type { ListedModel, PriceTable, VendorModel } from './money/prices/price-table.ts'
+export type { ListedModel, PriceTable, ServedModel, VendorModel } from './money/prices/price-table.ts'
+export type { ConfigWarning, WarningCode } from './records/warning.ts'
 export type { Charge, ChargeBasis, PriceSource, Receipt } from './money/receipt.ts'
 export type { CountedPrices, CountedUnits, Units } from './wire/units.ts'
 export type { AnsweredResponse } from './money/tally.ts'

@@ -61,6 +61,12 @@ test('the table of errors has every code, with its status', () => {
   expect(new Set(listed)).toEqual(new Set(codes.map((code) => `${code} ${new GatewayError(code).status}`)))
 })
 
+test('the table of likely mistakes has every code', () => {
+  const union = /export type WarningCode =\n([\s\S]*?)\n\n/.exec(textOf('src/records/warning.ts'))?.[1] ?? ''
+  const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code)
+  expect(firstCells(section(reference, 'Likely mistakes')).sort()).toEqual(codes.sort())
+})
+
 describe('the guide to the source', () => {
   const guide = documentAt('src/README.md')
 

@@ -54,12 +54,14 @@ async function run(): Promise<number | undefined> {
 
 type Place = Parameters<typeof import('./load.ts').load>[0]
 
+const labels = { ok: 'ok   ', warn: 'warn ', fail: 'FAIL ' } as const
+
 async function diagnose(place: Place): Promise<number> {
   const { doctor } = await import('./doctor.ts')
   let code = 0
-  for await (const { isGood, text } of doctor(place)) {
-    print(`${isGood ? 'ok   ' : 'FAIL '} ${text}`)
-    if (!isGood) code = 1
+  for await (const { level, text } of doctor(place)) {
+    print(`${labels[level]} ${text}`)
+    if (level === 'fail') code = 1
   }
   return code
 }

@@ -4,7 +4,8 @@ import { keyVariables, type Environment } from './environment.ts'
 
 /** One thing that was checked. */
 export interface Finding {
-  readonly isGood: boolean
+  /** `warn`: probably wrong. */
+  readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
 }
 
@@ -24,6 +25,7 @@ export async function* doctor(place: Place): AsyncGenerator<Finding> {
     return yield bad(gateway.message)
   }
   yield good('the options are valid')
+  for (const { where, message } of gateway.warnings()) yield { level: 'warn', text: `${where} ${message}` }
   try {
     const stores = await attempt(() => gateway.ready())
     yield stores instanceof Error ? bad(reasonOf(stores)) : good('every store works')
@@ -42,8 +44,8 @@ function proxyHint({ HTTPS_PROXY, https_proxy = HTTPS_PROXY }: Environment): str
   return https_proxy ? '. HTTPS_PROXY is set, but vendors are contacted directly.' : ''
 }
 
-const good = (text: string): Finding => ({ isGood: true, text })
-const bad = (text: string): Finding => ({ isGood: false, text })
+const good = (text: string): Finding => ({ level: 'ok', text })
+const bad = (text: string): Finding => ({ level: 'fail', text })
 
 async function attempt<T>(work: () => Promise<T>): Promise<T | Error> {
   try {

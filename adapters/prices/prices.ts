@@ -6,13 +6,14 @@ import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydanti
 import { Price } from '../../src/money/prices/price.ts'
 import type { PriceSource } from '../../src/money/receipt.ts'
 import type { PriceOptions } from '../../src/money/prices/price-options.ts'
-import type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
+import type { ListedModel, PriceTable, ServedModel, VendorModel } from '../../src/money/prices/price-table.ts'
+import { factorWarning, type ConfigWarning } from '../../src/records/warning.ts'
 import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
 import { regionFactor, withPublishedRates, withRules } from './rules.ts'
 
-export type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
+export type { ListedModel, PriceTable, ServedModel, VendorModel } from '../../src/money/prices/price-table.ts'
 
 /** A model of the table, for a margin. */
 export interface TableModel {
@@ -142,6 +143,22 @@ class Table implements PriceTable {
       this.#entries.set(key, entry)
     }
     return entry.at?.(at)
+  }
+
+  warnings(served: readonly ServedModel[]): readonly ConfigWarning[] {
+    const { margin } = this.#options
+    const names = new Set(served.map(({ provider, model }) => `${this.#vendorOf(provider)}/${model ?? '*'}`))
+    const unused = [...this.#own.keys()].filter(
+      (name) => !names.has(name) && !names.has(`${name.slice(0, name.indexOf('/'))}/*`),
+    )
+    return [
+      ...(typeof margin === 'string' ? factorWarning('prices.margin', margin) : []),
+      ...unused.map((name) => ({
+        code: 'unused_own_price' as const,
+        where: `prices.own["${name}"]`,
+        message: `prices no model, because none is served by this name. Write 'vendor/model', with the vendor's own name for the model. Served: ${[...names].slice(0, 10).join(', ')}.`,
+      })),
+    ]
   }
 
   /** Adapters of the AI SDK name a provider's interface too, such as `openai.responses`. */

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { Settlement } from '../money/ledger/contract.ts'
 import type { Receipt } from '../money/receipt.ts'
 import type { Guard } from '../records/guard.ts'
+import type { ConfigWarning } from '../records/warning.ts'
 import type { ObservedAttempt, TaskChange, Telemetry } from './contract.ts'
 import type { BreakerChange, GatewayState, QueueName } from './gateway-state.ts'
 import { FailureLines } from './log-lines.ts'
@@ -99,6 +100,11 @@ export class Observer {
     if (receipts.hasSubscribers) receipts.publish(receipt)
     this.call(receipt.id, this.#hooks.receipt, receipt)
     if (this.#telemetry.length > 0) this.#tellReceipt(receipt)
+  }
+
+  /** A likely mistake in the options. */
+  warning({ code, where, message }: ConfigWarning): void {
+    this.#lines?.line('warn', 'likely misconfiguration', `${code} ${where}`, { code, where, advice: message })
   }
 
   breaker(change: BreakerChange): void {

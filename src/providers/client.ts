@@ -261,5 +261,15 @@ export function parseBaseUrl(baseURL: string): URL {
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw new TypeError('baseURL must be an http(s) URL without credentials, such as "https://api.openai.com/v1"')
   }
+  const [endpoint] = endpointPath.exec(url.pathname) ?? []
+  if (endpoint !== undefined) {
+    throw new TypeError(
+      `baseURL must end before the path of an endpoint, which is appended to it: remove "${endpoint}"`,
+    )
+  }
   return url
 }
+
+/** The end of an address that was copied from the documentation of an endpoint. */
+const endpointPath =
+  /\/(?:chat\/completions|completions|responses|messages|embeddings|models\/[^/]+:\w+)(?=(?:\/v1|\/v1beta)?\/*$)/

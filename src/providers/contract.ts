@@ -23,6 +23,7 @@ import type { MessageTraits } from './message-traits.ts'
 import type { GeneratedPart } from './generated-part.ts'
 import type { MessagePiece } from './message.ts'
 import type { VideoProvider } from './video.ts'
+import type { OptionWarning } from './option-warnings.ts'
 
 export type { Call } from './call.ts'
 export { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
@@ -203,6 +204,9 @@ export interface Provider {
    * `/own-key`, so that receipts and usage records say whose key paid. Without this method such keys are not used.
    */
   withKey?(apiKey: string | KeySource): Provider
+
+  /** What is probably a mistake in its options, for `gateway.warnings()`. Default: nothing. */
+  readonly warnings?: readonly OptionWarning[] | undefined
 
   /** Closes connections and clears timers. Called by `gateway.close()`; must be idempotent. */
   close?(): Promise<void>

@@ -5,6 +5,7 @@ import { cancellationOf } from '../http/cancellation.ts'
 import { requireSuccess } from './answer.ts'
 import type { Call, Provider } from './contract.ts'
 import type { AuthHeaders } from './credentials/contract.ts'
+import { keyWarnings } from './option-warnings.ts'
 import { authOf, usesConversation, withOwnKey, type ApiKey } from './credentials/key.ts'
 import type { Transfer } from './transfer.ts'
 import { serialize } from './yielding.ts'
@@ -45,6 +46,7 @@ export function simpleVendor(
     usesConversation: usesConversation(options.apiKey),
     ...methods(client),
     withKey: (apiKey) => simpleVendor(defaults, withOwnKey(options, name, apiKey), keyHeaders, methods),
+    warnings: keyWarnings(options, options.baseURL === undefined && baseURL.startsWith('https:')),
     close: () => client.close(),
   }
 }

@@ -3,6 +3,7 @@ import type {
   AccountView,
   Alert,
   CapView,
+  ConfigWarning,
   EntryView,
   KeyView,
   LatencyPoint,
@@ -12,7 +13,18 @@ import type {
   UsageView,
 } from '../../../src/index.ts'
 
-export type { AccountView, Alert, CapView, EntryView, KeyView, LatencyPoint, Point, Series, StatisticsRow }
+export type {
+  AccountView,
+  Alert,
+  CapView,
+  ConfigWarning,
+  EntryView,
+  KeyView,
+  LatencyPoint,
+  Point,
+  Series,
+  StatisticsRow,
+}
 
 /** A count of requests, of sums and of their points. */
 export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'cost'>

@@ -102,7 +102,12 @@ class AdminApi implements Mountable {
     const { admin, isClosing } = this.#gateway
     const name = identity.name ?? (identity.role === 'account' ? identity.account : undefined)
     const actor = { ...(name !== undefined && { name }), ...(ip !== undefined && { address: ip }) }
-    return { admin: admin.by(actor), isClosing, health: () => this.#gateway.health() }
+    return {
+      admin: admin.by(actor),
+      isClosing,
+      health: () => this.#gateway.health(),
+      warnings: () => this.#gateway.warnings(),
+    }
   }
 
   #refused(id: string, { method, target }: Exchange, error: unknown): Reply {

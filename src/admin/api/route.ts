@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { Admin } from '../admin.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
 import type { GatewayHealth } from '../../observe/health.ts'
+import type { ConfigWarning } from '../../records/warning.ts'
 import type { Identity } from './identity.ts'
 import type { UsageScope } from '../usage-scope.ts'
 import { GatewayError } from '../../errors.ts'
@@ -14,6 +15,8 @@ export interface AdministeredGateway {
   readonly isClosing: () => boolean
   /** The state of the gateway and its stores. */
   health(): Promise<GatewayHealth>
+  /** Likely mistakes in its options. */
+  warnings(): readonly ConfigWarning[]
 }
 
 /** A request to a route, after all checks. */

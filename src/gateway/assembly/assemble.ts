@@ -32,6 +32,8 @@ import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { guardedResponses, storesOf } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
 import { videoTasks } from './video-tasks.ts'
+import { warningsIn } from '../warnings/find.ts'
+import type { ConfigWarning } from '../../records/warning.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 
 export interface Assembly {
@@ -59,6 +61,8 @@ export interface Assembly {
   readonly questions: readonly StoreQuestion[]
   /** To the vendors of the models in the options. */
   readonly vendorQuestions: readonly Pick<StoreQuestion, 'name' | 'ask'>[]
+  /** Likely mistakes in the options. */
+  readonly warnings: readonly ConfigWarning[]
   /** Closed with the gateway. */
   readonly owned: readonly Closing[]
   /** Milliseconds since the epoch. */
@@ -133,7 +137,8 @@ export function assemble(options: GatewayOptions): Assembly {
     stallMs: timeouts.stallMs ?? 60_000,
   }
   const providers = isRegistry(models) ? [] : providersOf(models)
-  const named = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
+  const all = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
+  const named = all.filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
   const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...providers]
@@ -153,6 +158,7 @@ export function assemble(options: GatewayOptions): Assembly {
     services,
     questions,
     vendorQuestions: vendorQuestions(providers, named),
+    warnings: warningsIn(options, all),
     routes: new Routes(options.endpoints),
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,
@@ -163,9 +169,9 @@ export function assemble(options: GatewayOptions): Assembly {
   }
 }
 
-/** The model of the options with this name; none if the name is a wildcard. */
+/** The model of the options with this name, which may be a wildcard. */
 function staticModel(registry: ModelRegistry, id: string): Model[] {
-  const model = id.endsWith('*') ? undefined : (registry.find(id) as Model | undefined)
+  const model = registry.find(id) as Model | undefined
   return model === undefined ? [] : [model]
 }
 

@@ -1,3 +1,4 @@
+import type { ConfigWarning } from '../../records/warning.ts'
 import type { PriceSource } from '../receipt.ts'
 import type { Price } from './price.ts'
 
@@ -15,6 +16,18 @@ export interface PriceTable {
    * `billing.unpriced` says. Called for every request, so it must be fast.
    */
   find(model: VendorModel): ListedModel | undefined
+  /**
+   * Optional. What is probably a mistake in its options, given what serves the models. Called once, by `createGateway`.
+   */
+  warnings?(served: readonly ServedModel[]): readonly ConfigWarning[]
+}
+
+/** A model that a gateway serves, by the vendor's name. */
+export interface ServedModel {
+  /** The name of the provider. */
+  readonly provider: string
+  /** The vendor's name for the model. Undefined: whichever the client names. */
+  readonly model: string | undefined
 }
 
 /** A model by the vendor's name. */

@@ -17,6 +17,7 @@ import { authOf, usesConversation, withOwnKey, type ApiKey } from '../credential
 import type { Provider } from '../contract.ts'
 import { anthropicCosts } from '../costs/lists.ts'
 import { unreadable } from '../failure.ts'
+import { keyWarnings } from '../option-warnings.ts'
 import { NativeMessages, type MessageVendor } from '../messages/native.ts'
 import type { ClaudeTraits, MessageTraits } from '../message-traits.ts'
 import type { ModelObject } from '../../wire/model.ts'
@@ -112,6 +113,7 @@ export function messagesProvider(
     },
     costs: anthropicCosts,
     withKey: (apiKey) => messagesProvider(withOwnKey(options, name, apiKey), addressOf),
+    warnings: keyWarnings(options, new URL(client.origin).hostname === 'api.anthropic.com'),
     close: () => client.close(),
   }
 }

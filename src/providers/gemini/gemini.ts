@@ -5,6 +5,7 @@ import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
 import { geminiCosts } from '../costs/lists.ts'
 import { unreadable } from '../failure.ts'
+import { keyWarnings } from '../option-warnings.ts'
 import { isRecord } from '../../wire/json.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embed.ts'
@@ -45,6 +46,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
     models: ({ signal }) => listModels(vendor, signal),
     costs: geminiCosts,
     withKey: (apiKey) => gemini(withOwnKey(options, options.name ?? 'gemini', apiKey)),
+    warnings: keyWarnings(options, options.baseURL === undefined),
     close: () => vendor.close(),
   }
 }

@@ -9,6 +9,7 @@ import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
+import { keyWarnings, pathWarnings } from '../option-warnings.ts'
 import { rankingIn } from '../ranking.ts'
 import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
@@ -75,6 +76,10 @@ export function openai(given: OpenAIOptions = {}): Provider {
       const { organization: _, project: __, ...rest } = given
       return openai(withOwnKey(rest, options.name ?? 'openai', apiKey))
     },
+    warnings: [
+      ...keyWarnings(options, given.baseURL === undefined && vendor.client.origin.startsWith('https:')),
+      ...pathWarnings(given.baseURL),
+    ],
     close: () => vendor.close(),
   }
 }

@@ -1,4 +1,5 @@
 /** Providers for video APIs. */
+import { keyWarnings } from '../option-warnings.ts'
 import { checkKnown, elsewhere, oneOf, secret, text, textByName, type Known } from '../../records/known-options.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
@@ -82,6 +83,7 @@ function vendor(name: string, baseURL: string, dialect: VideoDialect, options: V
     origin: client.origin,
     costs: videoCosts(dialect.sized === true),
     video: httpVideo(client, { ...dialect, submit: options.submit ?? dialect.submit }),
+    warnings: keyWarnings(options, options.baseURL === undefined),
     close: () => client.close(),
   }
 }

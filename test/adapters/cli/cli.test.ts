@@ -167,6 +167,13 @@ describe('modelhatch doctor', () => {
     expect([code, printed]).toEqual([1, expect.stringMatching(/ok +every store works\nFAIL .*vendor openai.* 401/)])
   })
 
+  test('prints likely mistakes, which fail nothing', async () => {
+    const folder = emptyFolder()
+    writeFileSync(join(folder, 'modelhatch.config.mjs'), 'export default { models: {} }')
+    const { code, printed } = await finished(folder, ['doctor'])
+    expect([code, printed]).toEqual([0, expect.stringMatching(/ok +the options are valid\nwarn +models is empty.*Add/)])
+  })
+
   test('passes where all is right', async () => {
     const vendor = await scriptedVendor((_, response) => void response.end('{"data":[{"id":"gpt-9"}]}'))
     onTestFinished(() => vendor.close())

@@ -30,6 +30,18 @@ describe.skipIf(!hasChromium)('the pages', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
+  test.each([
+    ['admin', 1],
+    ['acme', 0],
+  ])('the overview shows %s likely mistakes in the options: %d', async (who, count) => {
+    const { page, go, end } = await visit(browser, served.url, who)
+    await go('#/overview?range=30d')
+    expect(stage.gateway.warnings()).toHaveLength(1)
+    const shown = page.locator('.notice.warn li', { hasText: 'the thresholds of the cap "daily" are percentages' })
+    expect(await shown.count()).toBe(count)
+    await end()
+  })
+
   const pages: [address: string, heading: string, content: string][] = [
     ['#/overview?range=30d', 'Overview', 'Top models'],
     ['#/usage?by=model', 'Usage', 'claude-sonnet'],

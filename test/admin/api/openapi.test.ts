@@ -93,6 +93,7 @@ test('responses have the fields that the document describes, and no others', asy
   await check('listModels', '/models')
   await check('getPrices', '/prices')
   await check('getHealth', '/health')
+  await check('listWarnings', '/warnings')
   await check('getOpenApi', '/openapi.json')
   await check('listKeys', '/keys')
   await check('createKey', `${own}/keys`, { body: { group: 'vip', name: 'n', tags: ['t'], user: 'u' } })

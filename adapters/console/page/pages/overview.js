@@ -9,6 +9,7 @@ import { PageHead } from '../parts/details.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
 import { ShareCard } from '../parts/share.js'
+import { Warnings } from '../parts/warnings.js'
 import { latencyPlot, merge, plotsOf, sum, typical } from '../series.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
@@ -18,7 +19,7 @@ import { t } from '../words.js'
 /** @typedef {ReturnType<typeof usePeriod>} Period */
 
 export function OverviewPage() {
-  const { isBilled } = useSession()
+  const { isBilled, role } = useSession()
   const period = usePeriod()
   const { data, error, loading, reload } = useLoad((signal) => load(period, isBilled, signal), [period])
   const refresh = h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload })
@@ -26,6 +27,7 @@ export function OverviewPage() {
     'div',
     { class: 'page', 'aria-busy': loading },
     h(PageHead, { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] }),
+    role === 'admin' && h(Warnings, null),
     error !== undefined && h(ErrorNotice, { error, retry: reload }),
     data === undefined && error === undefined && h(Loading, null),
     data !== undefined && h(Figures, data),

@@ -77,6 +77,8 @@ export const en = {
   failedUnexpectedly: 'Something went wrong on this page. Reload it and try again.',
   requestId: 'Request id',
 
+  likelyMistakes: 'Likely mistakes in the options',
+
   // Time
   period: 'Period',
   range_24h: '24 hours',

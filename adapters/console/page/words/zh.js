@@ -75,6 +75,7 @@ export const zh = {
   failedStatus: '服务器返回状态 {status}。',
   failedUnexpectedly: '页面出错，请刷新后重试。',
   requestId: '请求 ID',
+  likelyMistakes: '配置中可能的错误',
 
   period: '时间范围',
   range_24h: '24 小时',

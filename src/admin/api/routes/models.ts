@@ -5,7 +5,7 @@ import { usageUnits } from '../../../observe/usage/units.ts'
 import { version } from '../../../http/version.ts'
 import { requireGroup } from '../groups.ts'
 import { route, type Route } from '../route.ts'
-import { health } from '../schemas/health.ts'
+import { health, warning } from '../schemas/health.ts'
 import { me, model, prices } from '../schemas/model.ts'
 import { text } from '../../questions.ts'
 import { listOf } from '../schemas/values.ts'
@@ -43,6 +43,16 @@ export const modelRoutes: readonly Route[] = [
     produces: 'json',
     response: health,
     answer: ({ gateway }) => gateway.health(),
+  }),
+  route({
+    method: 'GET',
+    path: '/warnings',
+    name: 'listWarnings',
+    summary: 'Lists what is probably a mistake in the options of the gateway, each with what to change.',
+    role: 'admin',
+    produces: 'json',
+    response: listOf(warning),
+    answer: ({ gateway }) => ({ items: gateway.warnings() }),
   }),
   route({
     method: 'GET',

@@ -37,3 +37,10 @@ export const health: z.ZodObject = z.object({
   failingStores: z.array(z.string()),
   tasksDue: count.optional().describe('Video tasks whose next step is due, 1,000 at most.'),
 })
+
+/** A likely mistake in the options. */
+export const warning: z.ZodObject = z.object({
+  code: z.string(),
+  where: z.string().describe('The option.'),
+  message: z.string().describe('What is probably wrong, and what to change.'),
+})
