@@ -64,7 +64,7 @@ test('the table of errors has every code, with its status', () => {
 test('the table of likely mistakes has every code', () => {
   const union = /export type WarningCode =\n([\s\S]*?)\n\n/.exec(textOf('src/records/warning.ts'))?.[1] ?? ''
   const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code)
-  expect(firstCells(section(reference, 'Likely mistakes')).sort()).toEqual(codes.sort())
+  expect(new Set(firstCells(section(reference, 'Likely mistakes')))).toEqual(new Set(codes))
 })
 
 describe('the guide to the source', () => {

@@ -205,6 +205,6 @@ test('the admin API lists them for the operator, and customers get what does not
       headers: { host: 'localhost' },
     } as never)
   const { body } = await ask({ role: 'admin' })
-  expect(JSON.parse(String(body))).toEqual({ items: gateway.warnings() })
+  expect(JSON.parse(body as string)).toEqual({ items: gateway.warnings() })
   expect((await ask({ role: 'account', account: 'acme' })).status).toBe(404)
 })
