@@ -22,7 +22,7 @@ function modelWarnings({ models, endpoints = [], ownKeys }: GatewayOptions, all:
     return [{ code: 'no_models', where: 'models', message }]
   }
   const places = new Map(
-    all.flatMap(({ id, deployments }) => deployments.map(({ provider }) => [provider, id] as const)).reverse(),
+    all.flatMap(({ id, deployments }) => deployments.map(({ provider }) => [provider, id] as const)).toReversed(),
   )
   return [...places].flatMap(([{ name, warnings = [] }, id]) =>
     warnings
