@@ -22,8 +22,8 @@ export function readDataUrl(url: string): InlineData | undefined {
   const mediaType = type.trim().toLowerCase() || 'text/plain'
   const data = url.slice(comma + 1)
   const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
-  if (encoded) return { mediaType, base64: plainBase64(data.includes('%') ? unescape(data) : data) }
-  return { mediaType, base64: Buffer.from(unescape(data), 'utf8').toString('base64') }
+  if (encoded) return { mediaType, base64: plainBase64(data.includes('%') ? decoded(data) : data) }
+  return { mediaType, base64: Buffer.from(decoded(data), 'utf8').toString('base64') }
 }
 
 /** Converts base64 to the standard alphabet without white space, which all vendors accept. */
@@ -32,7 +32,8 @@ export function plainBase64(data: string): string {
   return /[\s_-]/.test(data) ? Buffer.from(data, 'base64').toString('base64') : data
 }
 
-function unescape(data: string): string {
+/** Without percent-encoding, unless that is broken. */
+export function decoded(data: string): string {
   try {
     return decodeURIComponent(data)
   } catch {

@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { generateImage, transcribe } from 'ai'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { sizeOfPng, writePng } from '../../src/providers/demo/png.ts'
+import { draw, sizeOfPng } from '../../src/providers/demo/png.ts'
 import { wav } from '../sound.ts'
 import { serve, type Served } from './served.ts'
 
@@ -24,15 +24,9 @@ const sound = wav({ seconds: 2.5, channels: 2 })
 const statement =
   'This recording is 2.5 seconds long. It has 2 channels. Each holds 16000 samples a second, of 16 bits.'
 
-/** A small white image, and a mask for its left half. */
-async function drawing() {
-  const white = new Uint8Array(64 * 64 * 4).fill(255)
-  const mask = white.map((value, at) => (at % 4 === 3 && (at >> 2) % 64 < 32 ? 0 : value))
-  return { image: await pngOf(white), mask: await pngOf(mask) }
-}
-
-async function pngOf(pixels: Uint8Array) {
-  return toFile(await writePng({ width: 64, height: 64, pixels }), 'drawing.png')
+/** A small image. */
+async function drawing(prompt = 'a hat') {
+  return toFile(await draw(prompt, { width: 64, height: 64 }), 'drawing.png')
 }
 
 async function soundFile() {
@@ -83,7 +77,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
   })
 
   test('an edit with a mask, of one image and of several', async () => {
-    const { image, mask } = await drawing()
+    const [image, mask] = [await drawing(), await drawing('a mask')]
     const single = await client.images.edit({ model, image, mask, prompt: 'a sunset' })
     const several = await client.images.edit({ model, image: [image, image], mask, prompt: 'a sunset' })
     expect(several.data).toEqual(single.data)
@@ -91,7 +85,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
   })
 
   test('a streamed edit', async () => {
-    const { image } = await drawing()
+    const image = await drawing()
     const stream = await client.images.edit({ model, image, prompt: 'a sunset', size, stream: true, partial_images: 1 })
     expect((await all(stream)).map(({ type }) => type)).toEqual(['image_edit.partial_image', 'image_edit.completed'])
   })

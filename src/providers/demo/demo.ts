@@ -11,10 +11,9 @@ import type { SpeechRequest } from '../../wire/speech.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { checkKnown, amount, delay, text } from '../../records/known-options.ts'
 import { forceParse } from '../yielding.ts'
-import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
 import { generate } from './generate.ts'
-import { generateImages } from './images.ts'
+import { editImages, generateImages } from './images.ts'
 import { moderate } from './moderate.ts'
 import { rerank } from './rerank.ts'
 import { speak } from './speak.ts'
@@ -85,23 +84,21 @@ export function demo(options: DemoOptions = {}): DemoProvider {
   return {
     name,
     generate: (call) => generate(call, call.stream ? paceMs : 0),
-    async embed(call) {
-      await forceParse(call)
-      return embed(call.request)
-    },
-    async moderate(call) {
-      await forceParse(call)
-      return moderate(call.request)
-    },
+    embed: parsing(embed),
+    moderate: parsing(moderate),
     generateImages,
     editImages,
-    async rerank(call) {
-      await forceParse(call)
-      return rerank(call.request)
-    },
+    rerank: parsing(rerank),
     speak: (call) => speak(call, paceMs),
     transcribe: (call) => transcribe(call, paceMs),
     video: demoVideo(videoSeconds, Date.now),
     models: async () => models,
+  }
+}
+
+function parsing<Request, Answer>(work: (request: Request) => Answer) {
+  return async (call: Call<Request>): Promise<Awaited<Answer>> => {
+    await forceParse(call)
+    return await work(call.request)
   }
 }

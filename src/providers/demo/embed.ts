@@ -2,21 +2,13 @@
  * The demo model's embeddings: hashed words and trigrams. Equal texts have equal vectors, texts with common words are close
  * together, and all others are nearly orthogonal. Meaning plays no role.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
-import { countTokens } from './tokens.ts'
+import { breaks } from './breaks.ts'
+import { countTokens, readLength } from './tokens.ts'
 
-/** Characters or tokens that are read of a text, and numbers in all vectors of an answer. */
-const [readLength, maxNumbers] = [8_000, 600_000]
-const defaultDimensions = 256
-const mostDimensions = 4096
-
-/** Characters and numbers processed in one turn of the event loop. */
-const lengthPerTurn = 32_000
-
-/** The weight of a word; each of its trigrams has 1. */
-const wordWeight = 2
+const maxNumbers = 600_000
+const [defaultDimensions, mostDimensions] = [256, 4096]
 
 export async function embed({ input, dimensions }: EmbeddingRequest): Promise<EmbeddingList> {
   const size = dimensions ?? defaultDimensions
@@ -29,44 +21,37 @@ export async function embed({ input, dimensions }: EmbeddingRequest): Promise<Em
   }
   const data: EmbeddingList['data'][number][] = []
   let tokens = 0
-  let read = 0
+  const rest = breaks()
   for (const [index, text] of texts.entries()) {
-    if (read > lengthPerTurn) {
-      read = 0
-      await breathe()
-    }
     const known = text.slice(0, readLength)
-    read += known.length + size
-    tokens +=
-      typeof known === 'string' ? Math.ceil((countTokens(known) * text.length) / (known.length || 1)) : text.length
+    await rest(known.length + size)
+    tokens += typeof text === 'string' ? countTokens(text, readLength) : text.length
     data.push({ object: 'embedding', index, embedding: vectorOf(featuresOf(known), size) })
   }
   return { object: 'list', data, usage: { prompt_tokens: tokens, total_tokens: tokens } }
 }
 
-function featuresOf(text: string | readonly number[]): Map<string, number> {
-  // Gives the empty text a non-zero vector.
-  const features = new Map<string, number>([['', 0.1]])
-  const add = (feature: string, weight: number) => features.set(feature, (features.get(feature) ?? 0) + weight)
-  if (typeof text !== 'string') {
-    for (const token of text) add(`token ${token}`, wordWeight)
-    return features
-  }
-  for (const [word] of text
-    .normalize('NFKC')
-    .toLowerCase()
-    .matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
-    add(word, wordWeight)
-    const framed = `<${word}>`
-    for (let at = 0; at + 3 <= framed.length; at++) add(framed.slice(at, at + 3), 1)
-  }
-  return features
+/** Words and tokens, which weigh twice as much as a trigram. */
+function featuresOf(text: string | readonly number[]): string[] {
+  if (typeof text !== 'string') return text.flatMap((token) => [`token ${token}`, `token ${token}`])
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return words.flatMap((word) => {
+    const trigrams = Array.from({ length: word.length }, (_, at) => `<${word}>`.slice(at, at + 3))
+    return [word, word, ...trigrams]
+  })
 }
 
 /** Adds each feature to one dimension with one sign. The square root dampens frequent features. */
-function vectorOf(features: Map<string, number>, size: number): number[] {
+function vectorOf(features: readonly string[], size: number): number[] {
+  // Gives the empty text a non-zero vector.
+  const weights = new Map([['', 0.1]])
+  for (const feature of features) weights.set(feature, (weights.get(feature) ?? 0) + 1)
   const vector = Array.from({ length: size }, () => 0)
-  for (const [feature, weight] of features) {
+  for (const [feature, weight] of weights) {
     const hash = hashOf(feature)
     const dimension = (hash >>> 1) % size
     vector[dimension] = (vector[dimension] ?? 0) + (hash & 1 ? 1 : -1) * Math.sqrt(weight)

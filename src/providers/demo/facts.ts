@@ -10,21 +10,10 @@ const forms = [
 
 /** The facts, keyed by lower-case name. A later fact replaces an earlier one of the same name. */
 export function factsIn(texts: readonly string[]): Map<string, string> {
-  const facts = new Map<string, string>()
-  for (const text of texts) {
-    for (const form of forms) {
-      for (const { groups = {} } of text.matchAll(form)) {
-        const name = (groups['name'] ?? 'name').toLowerCase()
-        const value = (groups['value'] ?? '').replace(/^"|"$|\.+$/g, '').trim()
-        facts.set(name, value)
-      }
-    }
-  }
-  return facts
-}
-
-/** The facts whose names occur in a question. */
-export function factsAskedFor(question: string, facts: ReadonlyMap<string, string>): [name: string, value: string][] {
-  const words = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, ' ')} `
-  return [...facts].filter(([name]) => words.includes(` ${name} `))
+  const found = texts.flatMap((text) => forms.flatMap((form) => [...text.matchAll(form)]))
+  return new Map(
+    found.map(({ groups: { name = 'name', value = '' } = {} }) => {
+      return [name.toLowerCase(), value.replace(/^"|"$|\.+$/g, '').trim()]
+    }),
+  )
 }

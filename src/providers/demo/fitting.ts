@@ -1,160 +1,137 @@
 /**
- * Makes a JSON value that fits a schema, with values of the question where they fit. Ignored keywords: `pattern`, `not`,
+ * Makes JSON values that fit schemas, with values of the question where they fit. Ignored keywords: `pattern`, `not`,
  * `if`, `dependent…`, `contains`.
  */
-import type { Hints } from './hints.ts'
-import { newBudget, SchemaReader, typeOf, type Fields, type Merged } from './schema.ts'
+import { formats } from './formats.ts'
+import { Hints } from './hints.ts'
+import { Budget, merged, typeOf, type Merged } from './schema.ts'
 
 /** From this depth on, only what is required is made, so that recursion in a schema ends. */
 const terseDepth = 5
 /** Characters of a text. */
 const maxText = 2_000
 
-/** Throws 400 for a schema beyond the budget, which several schemas of a request share. */
-export function fitting(schema: unknown, hints: Hints, budget: { steps: number } = newBudget()): unknown {
-  return new Fitting(new SchemaReader(schema, budget), hints).value(schema, '', 0, 0)
+/** Makes values for the schemas of one request, which share a budget: throws 400 beyond it. */
+export function fittingFor(question: string): (schema: unknown) => unknown {
+  const hints = new Hints(question)
+  const budget = new Budget()
+  return (schema) => new Fitting(schema, hints, budget).value(schema, '', 0, 0)
 }
 
 class Fitting {
-  readonly #reader: SchemaReader
+  readonly #root: unknown
   readonly #hints: Hints
-  /** The value of each enum that the question mentions. */
-  readonly #mentioned = new Map<readonly unknown[], unknown>()
-  /** The question, for texts about it. */
-  readonly #about: string
+  readonly #budget: Budget
+  #numbersUsed = 0
 
-  constructor(reader: SchemaReader, hints: Hints) {
-    this.#reader = reader
+  constructor(root: unknown, hints: Hints, budget: Budget) {
+    this.#root = root
     this.#hints = hints
-    const about = hints.question.replace(/\s+/g, ' ').slice(0, 60)
-    this.#about = about === '' ? '' : ` for "${about}"`
+    this.#budget = budget
   }
 
   /** `nth`: the place in a list, whose items differ. */
   value(raw: unknown, name: string, depth: number, nth: number): unknown {
-    const schema = this.#reader.merged(raw, depth, depth >= terseDepth)
+    const schema = merged(raw, this.#root, this.#budget, depth, depth >= terseDepth)
     const { keywords } = schema
-    if ('const' in keywords) return this.#copy(keywords['const'])
-    if (Array.isArray(keywords['enum'])) return this.#copy(this.#oneOf(keywords['enum'], nth))
+    if (keywords.has('const')) return this.#copy(keywords.get('const'))
+    const choices = keywords.get('enum')
+    if (Array.isArray(choices)) return this.#copy(this.#choice(choices, nth))
     const type = typeOf(keywords)
     switch (type) {
       case 'object':
         return this.#object(schema, name, depth)
       case 'array':
-        return this.#array(keywords, name, depth)
+        return this.#array(schema, name, depth)
       case 'integer':
       case 'number':
-        return this.#number(keywords, type === 'integer', name, nth)
+        return this.#number(schema, type === 'integer', name, nth)
       case 'boolean':
         return this.#hints.named(name) === 'false' ? false : nth % 2 === 0
       case 'null':
         return null
       default:
-        return this.#text(keywords, name, nth)
+        return this.#text(schema, name, nth)
     }
   }
 
   #copy(value: unknown): unknown {
-    this.#reader.spend(1)
-    if (typeof value === 'string') this.#reader.spend(value.length / 8)
-    else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) this.#copy(each)
+    this.#budget.spend(typeof value === 'string' ? 1 + value.length / 8 : 1)
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) this.#copy(each)
     return value
   }
 
-  #oneOf(values: readonly unknown[], nth: number): unknown {
-    if (!this.#mentioned.has(values)) {
-      this.#reader.spend(values.length)
-      this.#mentioned.set(
-        values,
-        values.find((value) => this.#hints.mentions(value)),
-      )
-    }
-    const mentioned = this.#mentioned.get(values)
-    if (mentioned !== undefined && nth === 0) return mentioned
-    const value = values[nth % Math.max(values.length, 1)]
-    return value ?? values[(nth + 1) % Math.max(values.length, 1)] ?? null
+  /** The choice that the question mentions, if it is among the first hundred; otherwise one after the other. */
+  #choice(choices: readonly unknown[], nth: number): unknown {
+    const { words } = this.#hints
+    const mentioned = choices.slice(0, 100).find((each) => typeof each === 'string' && words.has(each))
+    return (nth === 0 ? mentioned : undefined) ?? choices[nth % Math.max(choices.length, 1)] ?? null
   }
 
-  #object({ keywords, properties, required }: Merged, above: string, depth: number): Fields {
-    const names = new Set(required ?? (depth < terseDepth ? properties.keys() : []))
-    for (const name of properties.keys()) if (this.#hints.named(name) !== undefined) names.add(name)
-    const least = Number(keywords['minProperties'] ?? 0)
+  #object({ keywords, properties, required }: Merged, above: string, depth: number): Record<string, unknown> {
+    const isTerse = keywords.has('required') || depth >= terseDepth
+    const names = new Set(required)
+    for (const name of properties.keys()) if (!isTerse || this.#hints.named(name) !== undefined) names.add(name)
+    const least = numberOr(keywords.get('minProperties'), 0)
     for (const name of properties.keys()) if (names.size < least) names.add(name)
     for (let more = 1; names.size < least; more++) {
-      this.#reader.spend(1)
+      this.#budget.spend(1)
       names.add(`key${more}`)
     }
-    const entries: [name: string, value: unknown][] = []
-    for (const name of names) {
-      this.#reader.spend(name.length / 8)
-      const member = properties.get(name) ?? keywords['additionalProperties'] ?? true
-      entries.push([name, this.value(member, name || above, depth + 1, 0)])
-    }
+    const entries = [...names].map((name) => {
+      this.#budget.spend(name.length / 8)
+      const member = properties.get(name) ?? keywords.get('additionalProperties') ?? true
+      return [name, this.value(member, name || above, depth + 1, 0)] as const
+    })
     return Object.fromEntries(entries)
   }
 
-  #array(keywords: Fields, name: string, depth: number): unknown[] {
-    const { prefixItems, items } = keywords
-    const first: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
+  #array({ keywords }: Merged, name: string, depth: number): unknown[] {
+    const [items, prefix] = [keywords.get('items'), keywords.get('prefixItems')]
+    const first: readonly unknown[] = [prefix, items].find(Array.isArray) ?? []
     const rest = Array.isArray(items) ? true : (items ?? true)
-    const most = rest === false ? first.length : Number(keywords['maxItems'] ?? Infinity)
-    const least = Math.max(Number(keywords['minItems'] ?? 0), Math.min(first.length, most))
-    const count = Math.min(most, Math.max(least, first.length > 0 ? 0 : this.#usualLength(rest, depth)))
+    const usual = depth >= terseDepth || first.length > 0 ? first.length : keywords.get('uniqueItems') === true ? 1 : 2
+    const least = numberOr(keywords.get('minItems'), usual)
+    const most = rest === false ? first.length : numberOr(keywords.get('maxItems'), Infinity)
     const list: unknown[] = []
-    for (let nth = 0; nth < count; nth++) list.push(this.value(first[nth] ?? rest, name, depth + 1, nth))
+    for (let nth = 0; nth < Math.min(Math.max(least, first.length), most); nth++) {
+      list.push(this.value(first[nth] ?? rest, name, depth + 1, nth))
+    }
     return list
   }
 
-  #usualLength(items: unknown, depth: number): number {
-    if (depth >= terseDepth) return 0
-    const { keywords } = this.#reader.merged(items, depth + 1, false)
-    if (Array.isArray(keywords['enum'])) return Math.min(keywords['enum'].length, 4)
-    return ['object', 'array'].includes(typeOf(keywords)) ? 2 : 4
-  }
-
-  #text(keywords: Fields, name: string, nth: number): string {
-    const { format: given, minLength, maxLength } = keywords
-    const format = typeof given === 'string' ? given.replace(/^idn-/, '').replace(/^iri/, 'uri') : ''
+  #text({ keywords }: Merged, name: string, nth: number): string {
+    const format = String(keywords.get('format')).replace(/^idn-/, '').replace(/^iri/, 'uri')
     if (Object.hasOwn(formats, format)) return formats[format] as string
     const hint = nth === 0 ? (this.#hints.named(name) ?? this.#hints.guess(name)) : undefined
-    const least = Math.min(Math.ceil(Math.max(numberOr(minLength, 0), 0)), maxText)
-    const most = Math.min(numberOr(maxLength, maxText) < 0 ? maxText : numberOr(maxLength, maxText), maxText)
-    const text = (hint ?? `${phrase(name, nth)}${this.#about}`).padEnd(least, '.').slice(0, most)
-    this.#reader.spend(text.length / 8)
+    const least = Math.min(numberOr(keywords.get('minLength'), 0), maxText)
+    const most = Math.min(numberOr(keywords.get('maxLength'), maxText), maxText)
+    const about = this.#hints.question === '' ? '' : ` for "${this.#hints.question.slice(0, 60)}"`
+    const text = (hint ?? `${phrase(name, nth)}${about}`).padEnd(least, '.').slice(0, most)
+    this.#budget.spend(text.length / 8)
     return text
   }
 
   /** A number of the question if it fits, else the nearest to 12; the items of a list count from there. */
-  #number(keywords: Fields, isInteger: boolean, name: string, nth: number): number {
-    const { least, most, step } = boundsOf(keywords, isInteger)
+  #number({ keywords }: Merged, isInteger: boolean, name: string, nth: number): number {
+    const bound = (key: string, otherwise: number) => numberOr(keywords.get(key), otherwise)
+    const given = bound('multipleOf', 0)
+    const step = isInteger && !Number.isInteger(given) ? 1 : given || (isInteger ? 1 : 0)
+    // Up to draft 4, the exclusive bounds are booleans that modify the inclusive ones.
+    const above = bound(keywords.get('exclusiveMinimum') === true ? 'minimum' : 'exclusiveMinimum', -Infinity)
+    const below = bound(keywords.get('exclusiveMaximum') === true ? 'maximum' : 'exclusiveMaximum', Infinity)
+    const unit = step || Math.min(1, (below - above) / 4)
+    const inside = step === 0 ? unit : step / 1e9
+    const onStep = (value: number, way: 'ceil' | 'floor') => (step === 0 ? value : Math[way](value / step) * step)
+    const least = onStep(Math.max(bound('minimum', -Infinity), above + inside), 'ceil')
+    const most = onStep(Math.min(bound('maximum', Infinity), below - inside), 'floor')
     const named = Number(this.#hints.named(name) ?? NaN)
-    const hint = Number.isFinite(named) ? named : nth === 0 ? this.#hints.nextNumber() : undefined
-    const fits = hint !== undefined && hint >= least && hint <= most && (step === 0 || Number.isInteger(hint / step))
-    if (fits) return hint
-    const stride = step || 1
-    const nearest = Math.min(Math.max(12, least), most)
-    const onStep = step === 0 ? nearest : Math.ceil(nearest / step) * step
-    const first = onStep <= most ? onStep : onStep - stride
-    const above = Math.floor((most - first) / stride)
-    return Math.max(nth <= above ? first + nth * stride : first - (nth - above) * stride, Math.min(least, first))
+    const hint = Number.isFinite(named) || nth > 0 ? named : (this.#hints.numbers[this.#numbersUsed++] ?? NaN)
+    if (hint >= least && hint <= most && (step === 0 || Number.isInteger(hint / step))) return hint
+    const first = onStep(Math.min(Math.max(12, least), most), 'ceil')
+    const room = Math.floor((most - first) / unit)
+    return nth <= room ? first + nth * unit : Math.max(first - (nth - room) * unit, Math.min(least, first))
   }
-}
-
-/** `step`: `multipleOf`, or 0 for none. */
-function boundsOf(keywords: Fields, isInteger: boolean): { least: number; most: number; step: number } {
-  const given = Math.abs(numberOr(keywords['multipleOf'], 0))
-  const step = isInteger && !(Number.isInteger(given) && given > 0) ? 1 : given
-  const [least, most] = [numberOr(keywords['minimum'], -Infinity), numberOr(keywords['maximum'], Infinity)]
-  const { exclusiveMinimum, exclusiveMaximum } = keywords
-  // Up to draft 4, the exclusive bounds are booleans that modify the inclusive ones.
-  const above = exclusiveMinimum === true ? least : numberOr(exclusiveMinimum, -Infinity)
-  const below = exclusiveMaximum === true ? most : numberOr(exclusiveMaximum, Infinity)
-  const inside = Math.min(1, (below - above) / 4)
-  const [first, last] =
-    step > 0
-      ? [(Math.floor(above / step) + 1) * step, (Math.ceil(below / step) - 1) * step]
-      : [above + inside, below - inside]
-  return { least: Math.max(least, first), most: Math.min(most, last), step }
 }
 
 function numberOr(value: unknown, otherwise: number): number {
@@ -163,35 +140,6 @@ function numberOr(value: unknown, otherwise: number): number {
 
 /** `Sample title`, with a number for each further item of a list. */
 function phrase(name: string, nth: number): string {
-  const words = name
-    .slice(0, 60)
-    .replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ')
-    .toLowerCase()
-  return `Sample ${words || 'text'}${nth > 0 ? ` ${nth + 1}` : ''}`
-}
-
-/** An example for each format of JSON Schema, and for those that zod adds. */
-const formats: Readonly<Record<string, string>> = {
-  'date-time': '2026-01-02T03:04:05Z',
-  date: '2026-01-02',
-  time: '03:04:05Z',
-  duration: 'P3DT4H5M6S',
-  email: 'ada@example.com',
-  hostname: 'example.com',
-  ipv4: '192.0.2.1',
-  ipv6: '2001:db8::1',
-  cidrv4: '192.0.2.0/24',
-  cidrv6: '2001:db8::/32',
-  uri: 'https://example.com/',
-  'uri-reference': '/example',
-  url: 'https://example.com/',
-  'uri-template': 'https://example.com/{id}',
-  uuid: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-  guid: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-  'json-pointer': '/example',
-  'relative-json-pointer': '0',
-  regex: '^example$',
-  base64: 'ZGVtbw==',
-  base64url: 'ZGVtbw',
-  e164: '+15550100200',
+  const spaced = name.slice(0, 60).replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ')
+  return `Sample ${spaced.toLowerCase() || 'text'}${nth > 0 ? ` ${nth + 1}` : ''}`
 }

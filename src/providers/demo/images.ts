@@ -1,78 +1,102 @@
-/** Generates images: PNGs that depend only on prompt and size. */
+/** Makes and edits images: PNGs that depend only on prompt and size. The original of an edit is not looked at. */
+import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
-import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import { isFile, type Form } from '../../http/form.ts'
+import type { ImageEditRequest, ImageEvent, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/usage.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
-import { forceParse } from '../yielding.ts'
-import { draw } from './draw.ts'
-import { maxPixels, writePng, type Picture } from './png.ts'
+import { readDataUrl } from '../data-url.ts'
+import { forceParse, yieldIfLarge } from '../yielding.ts'
+import { draw, maxPixels, sizeOfPng, type Size } from './png.ts'
 import { countTokens } from './tokens.ts'
 
-const defaultSide = 1024
-
-/** Paints image number `nth`, in squares of `grain` pixels for the partial images of a stream. */
-type Paint = (nth: number, grain: number) => Promise<Picture>
+const defaultSize: Size = { width: 1024, height: 1024 }
 
 export async function generateImages(call: Call<ImageRequest>): Promise<ImageAnswer> {
   await forceParse(call)
-  const { prompt } = call.request
-  const { width, height } = sizeOf(call.request) ?? { width: defaultSide, height: defaultSide }
-  return answerWith(call, 'image_generation', (nth, grain) => draw(prompt, width, height, nth, grain))
+  return answerWith(call, 'image_generation', sizeOf(call.request) ?? defaultSize)
 }
 
-export function answerWith(
-  call: Call<ImageRequest>,
-  prefix: 'image_generation' | 'image_edit',
-  paint: Paint,
-): ImageAnswer | Promise<ImageAnswer> {
-  const { output_format: type } = call.request
-  if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
-  return call.stream ? events(call, prefix, paint) : collect(events(call, prefix, paint))
-}
-
-/** Collects the events into one response. Without `stream` there are no partial images. */
-async function collect(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
-  const data: { b64_json: string }[] = []
-  let fields = {}
-  for await (const { type: _, b64_json, ...more } of events) {
-    if (b64_json !== undefined) data.push({ b64_json })
-    fields = more
+/** Draws the prompt in the size of the first image. */
+export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer> {
+  const originals = call.form === undefined ? await referenced(call) : await uploaded(call.form)
+  const original = sizeOfPng(originals.image, 'image')
+  const mask = originals.mask && sizeOfPng(originals.mask, 'mask')
+  if (mask && (mask.width !== original.width || mask.height !== original.height)) {
+    throw invalid('"mask" must have the same size as "image".', 'mask')
   }
-  return { data, ...fields }
+  return answerWith(call, 'image_edit', sizeOf(call.request) ?? original)
 }
 
-async function* events(
-  { request, stream }: Call<ImageRequest>,
-  prefix: string,
-  paint: Paint,
-): AsyncGenerator<ImageEvent> {
-  const partials = (stream && request.partial_images) || 0
-  for (let nth = 0; nth < (request.n ?? 1); nth++) {
-    for (let index = 0; index <= partials; index++) {
-      const picture = await paint(nth, index < partials ? 64 >> index : 1)
-      const { width, height } = picture
-      const shared = {
-        b64_json: (await writePng(picture)).toString('base64'),
-        size: `${width}x${height}`,
-        background: 'opaque',
-        output_format: 'png',
-      }
-      if (index < partials) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...shared }
-      else yield { type: `${prefix}.completed`, ...shared, usage: usageOf(request, picture, nth + 1) }
-    }
+interface Originals {
+  readonly image: Buffer
+  readonly mask: Buffer | undefined
+}
+
+async function uploaded(form: Form): Promise<Originals> {
+  let image: Buffer | undefined
+  let mask: Buffer | undefined
+  for await (const part of form.parts()) {
+    if (!isFile(part)) continue
+    if (part.name === 'mask') mask = await buffer(part.bytes)
+    else if (part.name.startsWith('image')) image ??= await buffer(part.bytes)
   }
+  if (image === undefined) throw invalid('Missing required parameter: "image".', 'image')
+  return { image, mask }
+}
+
+async function referenced(call: Call<ImageEditRequest>): Promise<Originals> {
+  await forceParse(call)
+  const { images = [], mask } = call.request
+  const image = await inline(call, images[0], 'images[0]')
+  return { image, mask: mask ? await inline(call, mask, 'mask') : undefined }
+}
+
+async function inline(call: Call<unknown>, reference: ImageReference | undefined, param: string): Promise<Buffer> {
+  const data = readDataUrl(reference?.image_url ?? '')
+  await yieldIfLarge(call)
+  if (data !== undefined) return Buffer.from(data.base64, 'base64')
+  throw invalid(`"${param}" must contain the image itself as a data URL in "image_url" for this model.`, param)
 }
 
 /** The requested size; undefined if the model may choose. */
-export function sizeOf({ size }: ImageRequest): { width: number; height: number } | undefined {
+function sizeOf({ size }: ImageRequest): Size | undefined {
   if (!size || size === 'auto') return undefined
   const [width = 0, height = 0] = size.split('x').map(Number)
   if (width * height > maxPixels) throw invalid(`"size" may have at most ${maxPixels} pixels for this model.`, 'size')
   return { width, height }
 }
 
+function answerWith(call: Call<ImageRequest>, prefix: string, size: Size): ImageAnswer | Promise<ImageAnswer> {
+  const { output_format: type } = call.request
+  if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
+  return call.stream ? events(call, prefix, size) : collect(events(call, prefix, size))
+}
+
+/** Collects the events into one response. Without `stream` there are no partial images. */
+async function collect(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
+  const images: ImageEvent[] = []
+  for await (const image of events) images.push(image)
+  const { type: _, b64_json: __, ...fields } = images.at(-1) as ImageEvent
+  return { data: images.map(({ b64_json = '' }) => ({ b64_json })), ...fields }
+}
+
+async function* events(call: Call<ImageRequest>, prefix: string, size: Size): AsyncGenerator<ImageEvent> {
+  const { request, stream } = call
+  const partials = (stream && request.partial_images) || 0
+  const shared = { size: `${size.width}x${size.height}`, background: 'opaque', output_format: 'png' }
+  for (let nth = 0; nth < (request.n ?? 1); nth++) {
+    for (let index = 0; index <= partials; index++) {
+      const bytes = await draw(request.prompt, size, nth, index < partials ? 64 >> index : 1)
+      const image = { b64_json: bytes.toString('base64'), ...shared }
+      if (index < partials) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...image }
+      else yield { type: `${prefix}.completed`, ...image, usage: usageOf(request, size, nth + 1) }
+    }
+  }
+}
+
 /** One output token per 1,024 pixels. */
-function usageOf({ prompt }: ImageRequest, { width, height }: Picture, count: number): TokenUsage {
+function usageOf({ prompt }: ImageRequest, { width, height }: Size, count: number): TokenUsage {
   const input = countTokens(prompt)
   const output = count * Math.ceil((width * height) / 1024)
   return {

@@ -1,35 +1,50 @@
-/** Writes PNG (https://www.w3.org/TR/png-3/), and reads the size of one. */
-import zlib, { deflate } from 'node:zlib'
+/** Draws PNGs (https://www.w3.org/TR/png-3/): a sky of two colours and some discs, derived from a hash of the prompt. */
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
+import zlib, { deflate } from 'node:zlib'
 import { invalid } from '../../errors.ts'
-import { eachRow } from './rows.ts'
+import { breaks } from './breaks.ts'
 
 export interface Size {
   readonly width: number
   readonly height: number
 }
 
-/** An image with four bytes per pixel: red, green, blue, alpha. */
-export interface Picture extends Size {
-  readonly pixels: Uint8Array
-}
-
-/** Pixels of an image: each takes four bytes of memory. */
+/** Pixels of an image: each takes three bytes of memory. */
 export const maxPixels: number = 2048 * 2048
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
-export async function writePng(picture: Picture): Promise<Buffer> {
-  const { width, height, pixels } = picture
+/** `nth`: the number of the image for its prompt, from 0. `grain`: the side of the squares it consists of, in pixels. */
+export async function draw(prompt: string, { width, height }: Size, nth = 0, grain = 1): Promise<Buffer> {
+  const bytes = createHash('sha512').update(`${nth} ${prompt}`).digest()
+  const colour = (at: number): number[] => [...bytes.subarray(at, at + 3)]
+  const [top, bottom] = [colour(0), colour(3)]
+  const discs = [6, 13, 20, 27, 34].map((at) => {
+    const [x = 0, y = 0, size = 0] = colour(at)
+    const radius = (0.05 + size / 1000) * Math.min(width, height)
+    return { x: (x / 255) * width, y: (y / 255) * height, reach: radius * radius, colour: colour(at + 3) }
+  })
+  // Each row starts with the number of its filter: 0, none.
+  const stride = 1 + width * 3
+  const rows = Buffer.alloc(stride * height)
+  const rest = breaks()
+  for (let row = 0; row < height; row++) {
+    // A pixel takes a quarter of the time of a character.
+    await rest(width / 4)
+    const y = row - (row % grain)
+    const sky = top.map((from, at) => Math.round(from + ((bottom[at] ?? 0) - from) * (y / height)))
+    for (let column = 0; column < width; column++) {
+      const x = column - (column % grain)
+      const disc = discs.find((each) => (x - each.x) ** 2 + (y - each.y) ** 2 <= each.reach)
+      rows.set(disc?.colour ?? sky, row * stride + 1 + column * 3)
+    }
+  }
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  header.set([8, 6], 8)
-  const stride = width * 4
-  // Each row starts with the number of its filter: 0, none.
-  const rows = Buffer.alloc((stride + 1) * height)
-  await eachRow(picture, (y) => rows.set(pixels.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1))
+  header.set([8, 2], 8)
   const data = await deflated(rows, { level: 4 })
   return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))])
 }

@@ -1,5 +1,6 @@
 /** What the rules of the demo model need of a conversation. All of it is bounded, because they search it. */
 import type { Block, Conversation, MediaBlock, Turn } from '../../conversation/conversation.ts'
+import { readLength } from './tokens.ts'
 
 export interface Prompt {
   /** The last words of the user. */
@@ -16,62 +17,61 @@ export interface Prompt {
   readonly called: ReadonlySet<string>
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly tool: string
   readonly text: string
 }
 
-/** Characters read of one turn or result, of all instructions, and of all earlier turns; the number of turns. */
-const [turnLength, instructionsLength, earlierLength, maxTurns] = [8_000, 16_000, 100_000, 100]
+/** Characters read of all instructions, and of all earlier turns; the number of turns. */
+const [instructionsLength, earlierLength, maxTurns] = [16_000, 100_000, 100]
 
 export function promptOf({ turns }: Conversation): Prompt {
-  const last = turns.findLastIndex(
-    ({ role, blocks }) => role === 'user' && blocks.some(({ kind }) => kind !== 'result'),
-  )
+  const isQuestion = ({ role, blocks }: Turn) => role === 'user' && blocks.some(({ kind }) => kind !== 'result')
+  const last = turns.findLastIndex(isQuestion)
   const before = turns.slice(0, Math.max(last, 0)).slice(-maxTurns)
   const since = turns.slice(last + 1)
   const blocks = turns[last]?.blocks ?? []
-  const inQuestion = { role: 'user', blocks: blocks.filter(({ kind }) => kind === 'result') } as const
-  const earlierResults = resultsIn([...before, inQuestion])
-  const users = before.filter(({ role }) => role === 'user')
-  const said = users.map((turn) => textOf(turn.blocks)).filter((text) => text !== '')
-  const instructions = turns.filter(({ role }) => role === 'system').map((turn) => textOf(turn.blocks))
+  const earlierResults = resultsIn([
+    ...before,
+    { role: 'user', blocks: blocks.filter(({ kind }) => kind === 'result') },
+  ])
+  const said = (role: Turn['role'], among: readonly Turn[]) =>
+    among.filter((turn) => turn.role === role).map((turn) => textOf(turn.blocks))
   return {
     question: textOf(blocks),
-    earlier: latest([...said, ...earlierResults.map(({ text }) => text)], earlierLength),
-    instructions: latest(instructions, instructionsLength).join('\n'),
+    earlier: latest([...said('user', before), ...earlierResults.map(({ text }) => text)], earlierLength),
+    instructions: latest(said('system', turns), instructionsLength).join('\n'),
     attachments: blocks.filter((block) => block.kind === 'media'),
     results: resultsIn(since),
     earlierResults,
-    called: new Set(since.flatMap((turn) => callsIn(turn).map(([, name]) => name))),
+    called: new Set(namesIn(since).values()),
   }
 }
 
 /** The latest texts that fit into `length` characters. */
 function latest(texts: readonly string[], length: number): string[] {
   let left = length
-  return texts
-    .slice(-maxTurns)
-    .toReversed()
-    .filter((text) => (left -= text.length) >= 0)
-    .toReversed()
+  const fits = (text: string) => text !== '' && (left -= text.length) >= 0
+  return texts.slice(-maxTurns).toReversed().filter(fits).toReversed()
 }
 
 function textOf(blocks: readonly Block[]): string {
-  let text = ''
-  for (const block of blocks) {
-    if (block.kind !== 'text' || block.text === '' || text.length >= turnLength) continue
-    text += `${text === '' ? '' : '\n'}${block.text.slice(0, turnLength)}`
-  }
-  return text.slice(0, turnLength)
+  const texts = blocks.flatMap((block) => (block.kind === 'text' && block.text !== '' ? [block.text] : []))
+  return texts
+    .slice(0, readLength)
+    .map((text) => text.slice(0, readLength))
+    .join('\n')
+    .slice(0, readLength)
 }
 
 function resultsIn(turns: readonly Turn[]): ToolResult[] {
-  const names = new Map(turns.flatMap(callsIn))
+  const names = namesIn(turns)
   const results = turns.flatMap(({ blocks }) => blocks.filter((block) => block.kind === 'result')).slice(-maxTurns)
   return results.map(({ callId, blocks }) => ({ tool: names.get(callId) ?? 'The tool', text: textOf(blocks) }))
 }
 
-function callsIn({ blocks }: Turn): [id: string, name: string][] {
-  return blocks.flatMap((block): [string, string][] => (block.kind === 'call' ? [[block.id, block.name]] : []))
+/** The names of the called tools, keyed by call. */
+function namesIn(turns: readonly Turn[]): Map<string, string> {
+  const calls = turns.flatMap(({ blocks }) => blocks.filter((block) => block.kind === 'call'))
+  return new Map(calls.map(({ id, name }) => [id, name]))
 }

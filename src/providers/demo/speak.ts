@@ -1,10 +1,10 @@
 /** Speaks without a voice: each word is a tone, higher the longer it is. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { spokenUsage, usageOf } from '../../wire/usage.ts'
 import type { Call, SpeechPiece } from '../contract.ts'
 import { refuseUnless } from '../unsupported.ts'
 import { wavHead } from '../wav-head.ts'
+import { pace } from './breaks.ts'
 import { countTokens } from './tokens.ts'
 
 const rate = 24_000
@@ -24,7 +24,7 @@ export async function* speak(call: Call<SpeechRequest>, paceMs: number): AsyncGe
     yield wavHead(rate, bytes)
   }
   for (const word of words) {
-    if (paceMs > 0) await pause(paceMs, undefined, { signal: call.signal, ref: false })
+    await pace(call, paceMs)
     yield tone(200 + 20 * Math.min(word.length, 30), samples)
   }
   const tokens = Math.ceil((bytes / 2 / rate) * tokensPerSecond)

@@ -6,7 +6,8 @@ import { isShort } from '../../wire/json.ts'
 /** A piece of a word or number with the space before it; one other character; a run of white space. */
 const token = / ?(?:\p{Ideographic}|[[\p{L}\p{M}]--\p{Ideographic}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s{1,8}/gv
 
-/** Characters that are split into tokens; the tokens of the rest are extrapolated. */
+/** Characters that are read of a text: to answer it, and to split it into tokens; the tokens of the rest are extrapolated. */
+export const readLength = 8_000
 const splitLength = 100_000
 /** Characters of the tools and the schema of a request. */
 const maxOffer = 500_000
@@ -17,10 +18,9 @@ export function tokensOf(text: string): string[] {
   return text.match(token) ?? []
 }
 
-export function countTokens(text: string): number {
-  const split = text.slice(0, splitLength)
-  const tokens = tokensOf(split).length
-  return split.length === text.length ? tokens : Math.ceil((tokens / split.length) * text.length)
+export function countTokens(text: string, split: number = splitLength): number {
+  const known = text.slice(0, split)
+  return Math.ceil((tokensOf(known).length * text.length) / Math.max(known.length, 1))
 }
 
 /** Tokens of a conversation: turns, media, tools and the schema of the answer. Throws 400 for too large tools or schemas. */

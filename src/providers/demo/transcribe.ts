@@ -1,16 +1,15 @@
 /** Transcribes audio without speech recognition: the transcript describes the recording, spread over its length. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
-import type { Transcript, TranscriptEvent, TranscriptionRequest, TranscriptSegment } from '../../wire/transcriptions.ts'
+import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../wire/transcriptions.ts'
 import type { Call, TranscriptAnswer } from '../contract.ts'
+import { pace } from './breaks.ts'
 import { countTokens } from './tokens.ts'
 import { readWav, type Sound } from './wav.ts'
 
 /** `paceMs`: milliseconds between two words of a stream. */
 export async function transcribe(call: Call<TranscriptionRequest>, paceMs: number): Promise<TranscriptAnswer> {
-  const sound = await soundOf(call.form)
-  const transcript = transcriptOf(sound)
+  const transcript = transcriptOf(await soundOf(call.form))
   // Read only now: `stream` may be the last field of the form.
   return call.stream ? events(call, transcript, paceMs) : transcript
 }
@@ -26,44 +25,35 @@ async function soundOf(form: Form | undefined): Promise<Sound> {
 
 export function transcriptOf({ channels, rate, bits, duration }: Sound): Transcript {
   const sentences = [
-    `This recording is ${Number(duration.toFixed(3))} ${duration === 1 ? 'second' : 'seconds'} long.`,
-    `It has ${channels} ${channels === 1 ? 'channel' : 'channels'}.`,
+    `This recording is ${Number(duration.toFixed(3))} ${duration === 1 ? 'second' : 'seconds'} long. `,
+    `It has ${channels} ${channels === 1 ? 'channel' : 'channels'}. `,
     `Each holds ${rate} samples a second, of ${bits} bits.`,
   ]
-  const text = sentences.join(' ')
-  const segments: TranscriptSegment[] = []
-  const words: { word: string; start: number; end: number }[] = []
+  const text = sentences.join('')
   // Every character takes the same time, spaces included.
-  const timeAt = (character: number) => (duration * character) / text.length
-  for (const [id, sentence] of sentences.entries()) {
-    const from = text.indexOf(sentence)
-    const end = id === sentences.length - 1 ? duration : timeAt(from + sentence.length + 1)
-    segments.push({ id, start: timeAt(from), end, text: sentence, speaker: 'A' })
+  const timed = (from: number, length: number) => {
+    return { start: (duration * from) / text.length, end: (duration * (from + length)) / text.length }
   }
-  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
-    words.push({ word, start: timeAt(index), end: timeAt(index + word.length) })
-  }
-  const usage = { type: 'duration' as const, seconds: Math.ceil(duration) }
+  const segments = sentences.map((sentence, id) => {
+    return { id, ...timed(text.indexOf(sentence), sentence.length), text: sentence.trim(), speaker: 'A' }
+  })
+  const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({ word, ...timed(index, word.length) }))
+  const usage = { type: 'duration', seconds: Math.ceil(duration) } as const
   return { text, language: 'english', duration, segments, words, usage }
 }
 
 async function* events(
-  { request, signal }: Call<TranscriptionRequest>,
+  call: Call<TranscriptionRequest>,
   { text, duration = 0, segments = [] }: Transcript,
   paceMs: number,
 ): AsyncGenerator<TranscriptEvent> {
-  for (const segment of segments) {
-    const words = segment.text.split(/(?= )/)
-    for (const [nth, word] of words.entries()) {
-      if (paceMs > 0) await pause(paceMs, undefined, { signal, ref: false })
-      yield { type: 'transcript.text.delta', delta: nth === 0 && segment.id !== 0 ? ` ${word}` : word }
+  for (const [at, segment] of segments.entries()) {
+    for (const word of `${at === 0 ? '' : ' '}${segment.text}`.split(/(?<=\S)(?= )/)) {
+      await pace(call, paceMs)
+      yield { type: 'transcript.text.delta', delta: word }
     }
-    if (request.response_format === 'diarized_json') {
-      yield {
-        type: 'transcript.text.segment',
-        ...segment,
-        id: `seg_${String(Number(segment.id) + 1).padStart(3, '0')}`,
-      }
+    if (call.request.response_format === 'diarized_json') {
+      yield { type: 'transcript.text.segment', ...segment, id: `seg_00${at + 1}` }
     }
   }
   const inputTokens = Math.ceil(duration * 10)

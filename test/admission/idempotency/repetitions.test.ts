@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
-import { writePng } from '../../../src/providers/demo/png.ts'
+import { draw } from '../../../src/providers/demo/png.ts'
 import { hostedWith } from '../../hosted.ts'
 import { scene, streamEvents, whole } from '../scene.ts'
 import { wav } from '../../sound.ts'
 import { ask, begin, gated, KeyedClient, question, type RequestOptions } from './keyed.ts'
 
 const messages = [{ role: 'user', content: 'Count from 1 to 5' }]
-const picture = await writePng({ width: 64, height: 64, pixels: new Uint8Array(64 * 64 * 4).fill(255) })
+const picture = await draw('a cat', { width: 64, height: 64 })
 
 function formOf(fields: Record<string, string>, name: string, file: Uint8Array<ArrayBuffer>): FormData {
   const form = new FormData()

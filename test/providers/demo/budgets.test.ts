@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { turnsOf } from '../../worst/turns.ts'
 import { ask, client, messageTo, say, tool } from './ask.ts'
-import { fitting } from '../../../src/providers/demo/fitting.ts'
-import { Hints } from '../../../src/providers/demo/hints.ts'
+import { fittingFor } from '../../../src/providers/demo/fitting.ts'
 import { cpuMs, leastMs } from '../../cpu-time.ts'
 
 /** CPU time. Without bounds, these requests would take seconds, or all memory. */
@@ -86,12 +85,12 @@ describe('a small request takes little CPU time', () => {
     ['many references', { allOf: times(100, () => ({ $ref: '#/a' })), a: { required: names.slice(0, 150) } }],
     ['long texts', { type: 'array', minItems: 900, items: { type: 'string', minLength: 1e9 } }],
   ])('a schema with %s holds the event loop for at most 20 ms', async (_, schema) => {
-    const hints = new Hints('n1 is 7, '.repeat(800))
+    const question = 'n1 is 7, '.repeat(800)
     const least = await leastMs(20, async () => {
       const from = cpuMs()
       for (let run = 0; run < 5; run++) {
         try {
-          fitting(schema, hints)
+          fittingFor(question)(schema)
         } catch (error) {
           expect(error).toMatchObject({ status: 400 })
         }

@@ -1,13 +1,21 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { draw } from '../../../src/providers/demo/draw.ts'
-import { sizeOfPng, writePng, type Picture } from '../../../src/providers/demo/png.ts'
+import { inflateSync } from 'node:zlib'
+import { draw, sizeOfPng } from '../../../src/providers/demo/png.ts'
 import { formOf, send, type Entry } from '../../endpoints/forms.ts'
 import { hostedWith } from '../../hosted.ts'
 import { demo } from '../../../src/providers/index.ts'
 
-async function blob(picture: Picture): Promise<Blob> {
-  return new Blob([await writePng(picture)] as BlobPart[])
+async function blob(side: number): Promise<Blob> {
+  return new Blob([await draw('a cat', { width: side, height: side })] as BlobPart[])
+}
+
+/** The bytes of each row, which begins with its filter. */
+async function rowsOf(...image: Parameters<typeof draw>): Promise<Buffer[]> {
+  const bytes = await draw(...image)
+  const stride = 1 + image[1].width * 3
+  const data = inflateSync(bytes.subarray(41, 41 + bytes.readUInt32BE(33)))
+  return Array.from({ length: image[1].height }, (_, y) => data.subarray(y * stride, (y + 1) * stride))
 }
 
 async function edit(...entries: Entry[]) {
@@ -20,11 +28,11 @@ async function edit(...entries: Entry[]) {
 
 describe('PNG', () => {
   it('reads the size of what it has written', async () => {
-    expect(sizeOfPng(await writePng(await draw('a cat', 37, 23)), 'image')).toEqual({ width: 37, height: 23 })
+    expect(sizeOfPng(await draw('a cat', { width: 37, height: 23 }), 'image')).toEqual({ width: 37, height: 23 })
   })
 
   it('writes valid chunks and checksums', async () => {
-    const bytes = await writePng(await draw('a cat', 5, 4))
+    const bytes = await draw('a cat', { width: 5, height: 4 })
     const types: string[] = []
     for (let at = 8; at < bytes.length;) {
       const length = bytes.readUInt32BE(at)
@@ -36,7 +44,7 @@ describe('PNG', () => {
   })
 
   it('rejects what has no size, or too large a one', async () => {
-    const whole = await writePng(await draw('a cat', 5, 4))
+    const whole = await draw('a cat', { width: 5, height: 4 })
     const huge = Buffer.from(whole)
     huge.writeUInt32BE(60_000, 16)
     huge.writeUInt32BE(60_000, 20)
@@ -47,15 +55,28 @@ describe('PNG', () => {
 })
 
 describe('images', () => {
+  const [wide, high] = [
+    { width: 64, height: 32 },
+    { width: 32, height: 64 },
+  ]
+
   it('depend only on the prompt, their number and the size', async () => {
-    expect(await draw('a cat', 64, 32)).toEqual(await draw('a cat', 64, 32))
-    const others = [await draw('a dog', 64, 32), await draw('a cat', 64, 32, 1), await draw('a cat', 32, 64)]
-    for (const other of others) expect(other.pixels).not.toEqual((await draw('a cat', 64, 32)).pixels)
+    const image = await draw('a cat', wide)
+    expect(await draw('a cat', wide)).toEqual(image)
+    const others = [await draw('a dog', wide), await draw('a cat', wide, 1), await draw('a cat', high)]
+    for (const other of others) expect(other).not.toEqual(image)
+  })
+
+  it('have rows of three bytes a pixel, without a filter', async () => {
+    const rows = await rowsOf('a cat', high)
+    expect(rows.map((row) => row.length)).toEqual(rows.map(() => 1 + 32 * 3))
+    expect(rows.every(([filter]) => filter === 0)).toBe(true)
   })
 
   it('consist of squares as partial images', async () => {
-    const { pixels } = await draw('a cat', 64, 64, 0, 16)
-    const at = (x: number, y: number) => [...pixels.subarray((y * 64 + x) * 4, (y * 64 + x) * 4 + 4)]
+    const rows = await rowsOf('a cat', { width: 64, height: 64 }, 0, 16)
+    const at = (x: number, y: number) => rows[y]?.subarray(1 + x * 3, 4 + x * 3)
+    expect(at(0, 0)).not.toEqual(at(0, 63))
     for (const [x, y] of [
       [15, 15],
       [8, 3],
@@ -66,22 +87,20 @@ describe('images', () => {
 })
 
 describe('edits', () => {
-  const white: Picture = { width: 8, height: 8, pixels: new Uint8Array(256).fill(255) }
-
   it('have the size of the image, or the requested one', async () => {
-    expect(await edit(['image', await blob(white)])).toEqual({ width: 8, height: 8 })
-    expect(await edit(['image', await blob(white)], ['size', '16x4'])).toMatchObject({ width: 16, height: 4 })
+    expect(await edit(['image', await blob(8)])).toEqual({ width: 8, height: 8 })
+    expect(await edit(['image', await blob(8)], ['size', '16x4'])).toMatchObject({ width: 16, height: 4 })
   })
 
   it('require a mask of the image’s size', async () => {
-    const small = await blob({ width: 1, height: 1, pixels: new Uint8Array(4) })
-    expect(await edit(['image', await blob(white)], ['mask', small])).toEqual({ status: 400, param: 'mask' })
+    const small = await blob(1)
+    expect(await edit(['image', await blob(8)], ['mask', small])).toEqual({ status: 400, param: 'mask' })
   })
 
   it('accept images in JSON, but no web URLs', async () => {
     const { url } = await hostedWith({ models: { m: demo() } })
     const json = { 'content-type': 'application/json' }
-    const inline = `data:image/png;base64,${(await writePng(white)).toString('base64')}`
+    const inline = `data:image/png;base64,${(await draw('a cat', { width: 8, height: 8 })).toString('base64')}`
     const ask = (image: string) =>
       send(url, '/images/edits', JSON.stringify({ model: 'm', prompt: 'a hat', images: [{ image_url: image }] }), json)
     expect((await ask(inline)).status).toBe(200)
