@@ -62,12 +62,14 @@ function resultOf(text: string | undefined): ModerationResult {
     // Approaches 1 with the number of words, and is never higher than that of the parent.
     scores[name] = Math.min(found === 0 ? 0 : 1 - 0.5 ** (found + 1), scores[parent] ?? 1)
   }
-  const each = <Value>(value: (name: ModerationCategory) => Value) =>
-    Object.fromEntries(moderationCategories.map((name) => [name, value(name)]))
   return {
     flagged: moderationCategories.some((name) => (scores[name] ?? 0) >= 0.5),
-    categories: each((name) => (scores[name] ?? 0) >= 0.5),
+    categories: byCategory((name) => (scores[name] ?? 0) >= 0.5),
     category_scores: scores,
-    ...(text !== undefined && { category_applied_input_types: each(() => ['text' as const]) }),
+    ...(text !== undefined && { category_applied_input_types: byCategory(() => ['text' as const]) }),
   }
+}
+
+function byCategory<Value>(value: (name: ModerationCategory) => Value): Partial<Record<ModerationCategory, Value>> {
+  return Object.fromEntries(moderationCategories.map((name) => [name, value(name)]))
 }

@@ -26,7 +26,6 @@ interface ToolResult {
 const [instructionsLength, earlierLength, maxTurns] = [16_000, 100_000, 100]
 
 export function promptOf({ turns }: Conversation): Prompt {
-  const isQuestion = ({ role, blocks }: Turn) => role === 'user' && blocks.some(({ kind }) => kind !== 'result')
   const last = turns.findLastIndex(isQuestion)
   const before = turns.slice(0, Math.max(last, 0)).slice(-maxTurns)
   const since = turns.slice(last + 1)
@@ -46,6 +45,10 @@ export function promptOf({ turns }: Conversation): Prompt {
     earlierResults,
     called: new Set(namesIn(since).values()),
   }
+}
+
+function isQuestion({ role, blocks }: Turn): boolean {
+  return role === 'user' && blocks.some(({ kind }) => kind !== 'result')
 }
 
 /** The latest texts that fit into `length` characters. */
