@@ -1,7 +1,7 @@
 import { Flow, type Receiver } from '../http/flow.ts'
 import { flowOf } from '../http/flow-of.ts'
 import { EventReader } from './event-reader.ts'
-import { FrameWindow, type WordView } from './frame-window.ts'
+import { FrameWindow } from './frame-window.ts'
 
 /** The bytes of a response. */
 export interface FrameSource extends AsyncIterable<Buffer> {
@@ -28,8 +28,8 @@ export abstract class FrameFlow<Piece> extends Flow<Piece> implements Receiver<B
   /** Whether the response is complete: what follows is not read. */
   protected abstract get isComplete(): boolean
 
-  /** Adds the pieces of the frames from `start` on, all of them complete. Throws if the response has failed. */
-  protected abstract read(view: WordView, start: number): void
+  /** Adds the pieces of complete frames, whose memory is shared. Throws if the response has failed. */
+  protected abstract read(frames: Buffer): void
 
   /** The connection has ended before the response was complete. Throws if the rest of the window does not complete it. */
   protected abstract readRest(): void
@@ -51,7 +51,7 @@ export abstract class FrameFlow<Piece> extends Flow<Piece> implements Receiver<B
     const receiver = this.#receiver as Receiver<Piece>
     let failure: { readonly error: unknown } | undefined
     try {
-      if (this.window.push(reads)) this.read(this.window.view, this.window.start)
+      if (this.window.push(reads)) this.read(this.window.frames)
       if (last && !this.isComplete) this.readRest()
     } catch (error) {
       failure = { error }

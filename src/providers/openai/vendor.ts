@@ -12,7 +12,8 @@ import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { FrameTemplates } from './template.ts'
+import { KnownFrames } from '../known-frames.ts'
+import type { TextFrame } from './frames.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>
@@ -27,7 +28,7 @@ export interface StartedResponse {
   /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** The formats of the model's frames. */
-  readonly templates: FrameTemplates
+  readonly known: KnownFrames<TextFrame>
 }
 
 /** Model names can come from clients. */
@@ -42,7 +43,7 @@ export class Vendor {
   readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
-  readonly #templates = new Map<string, FrameTemplates>()
+  readonly #known = new KnownFrames<TextFrame>()
 
   /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions) {
@@ -137,19 +138,10 @@ export class Vendor {
     const model = this.modelOf(call)
     return {
       transfer,
-      templates: this.#templatesOf(model),
+      known: this.#known,
       rename: model === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
     }
-  }
-
-  #templatesOf(model: string): FrameTemplates {
-    let templates = this.#templates.get(model)
-    if (templates === undefined) {
-      if (this.#templates.size >= maxModels) this.#templates.clear()
-      this.#templates.set(model, (templates = new FrameTemplates()))
-    }
-    return templates
   }
 }
 
