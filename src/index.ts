@@ -49,6 +49,7 @@ export type {
   Tiers,
   TokenPrices,
 } from './money/prices/price-options.ts'
+export type { Cost, CostOptions } from './money/prices/cost.ts'
 export type { ListedModel, PriceTable, ServedModel, VendorModel } from './money/prices/price-table.ts'
 export type { ConfigWarning, WarningCode } from './records/warning.ts'
 export type { Charge, ChargeBasis, PriceSource, Receipt } from './money/receipt.ts'
@@ -91,6 +92,7 @@ export {
   type ImageAbilities,
   type Model,
   type ModelRegistry,
+  type RegistryDeployment,
   type RegistryModel,
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'

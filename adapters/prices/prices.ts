@@ -172,25 +172,29 @@ class Table implements PriceTable {
     const own = this.#own.get(`${of.id}/${model}`)
     const { prices: given, context_window: contextWindow, id = model } = info ?? {}
     const window = contextWindow !== undefined && { contextWindow }
-    if (own !== undefined) {
-      const listed = { ...own, ...window }
-      return { of, at: () => listed }
+    if (given === undefined) {
+      const listed = own && { ...own, ...window }
+      return { of, at: listed && (() => listed) }
     }
-    if (given === undefined) return { of, at: undefined }
-    const convert = this.#convertFor({ vendor: of.id, model }, region)
+    const { margin = '1' } = this.#options
+    const factor = typeof margin === 'function' ? margin({ vendor: of.id, model }) : margin
     const possible = Array.isArray(given) ? given : [{ prices: given }]
     const listed = possible.map(({ prices: each }): ListedModel | undefined => {
-      const options = priceIn(withPublishedRates(of.id, id, each), convert)
-      return options && { price: new Price(withRules(options, of.id, id, convert), this.source), ...window }
+      const published = withPublishedRates(of.id, id, each)
+      const priceBy = (convert: Convert) => {
+        const options = priceIn(published, convert)
+        return options && new Price(withRules(options, of.id, id, convert), this.source)
+      }
+      const cost = priceBy(this.#convertBy('1', region))
+      const price = own?.price ?? (factor === '1' ? cost : priceBy(this.#convertBy(factor, region)))
+      return price && { price, ...(cost && { cost }), ...window }
     })
     if (listed.length === 1) return { of, at: () => listed[0] }
     return { of, at: (at) => listed[positionAt(possible, at)] }
   }
 
   /** `region`: a factor on tokens, which are priced by the million; fees of calls are by the thousand. */
-  #convertFor(model: TableModel, region: string): Convert {
-    const { margin = '1' } = this.#options
-    const factor = typeof margin === 'function' ? margin(model) : margin
+  #convertBy(factor: string, region: string): Convert {
     const calls = [parseFactor(this.#rate, 'rate'), parseFactor(factor, 'margin')]
     const tokens = region === '1' ? calls : [...calls, parseFactor(region, 'region')]
     return (value, per) => exact(value, per, per === 1 ? tokens : calls)

@@ -76,7 +76,13 @@ export type {
   UsageSummary,
 } from '../../src/observe/usage/contract.ts'
 export type { LargestRows, NamedRows, UsageMeasure } from '../../src/observe/usage/row-selection.ts'
-export { usageFields, usageFieldsWith, type UsageField } from '../../src/observe/usage/fields.ts'
+export {
+  summedAmounts,
+  usageFields,
+  usageFieldsWith,
+  type SummedAmount,
+  type UsageField,
+} from '../../src/observe/usage/fields.ts'
 export { usageUnits, type UsageUnits } from '../../src/observe/usage/units.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'

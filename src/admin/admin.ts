@@ -31,6 +31,8 @@ export interface Offers {
   readonly keySearch: boolean
   /** Listing the video tasks of all accounts. */
   readonly videoSearch: boolean
+  /** What calls cost the host, in usage: the option `prices`, a `cost` of a model, or a registry. */
+  readonly costs: boolean
   /** `billing.currency`. Absent without billing. */
   readonly currency?: string
 }
@@ -90,6 +92,7 @@ export class Admin {
       keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,
       keySearch: keys.search !== undefined,
       videoSearch: videos.isSearchable,
+      costs: usage !== undefined && services.hasCosts,
       ...(currency !== undefined && { currency }),
     }
   }

@@ -29,6 +29,7 @@ import {
 } from './questions.ts'
 
 const none = z.undefined().optional()
+const costs = z.boolean().optional()
 const ofAll = z.literal(true)
 /** One account, or explicitly all. */
 const ofAny = { account: id.optional(), all: ofAll.optional() }
@@ -103,10 +104,10 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   capSubject: strict({ account: id, ...capSubject }),
   capOverride: strict({ account: id, cap: text, ...capOverride }),
   capClearing: strict({ account: id, cap: text, ...capSubject }),
-  usageList: strict({ account: id, all: none, ...listFilter, ...page }),
-  usageListOfAll: strict({ account: none, all: ofAll, ...listFilter, ...page }),
-  usageSums: strict({ account: id, all: none, ...usageSums, by: dimensions, largest }),
-  usageSumsOfAll: strict({ account: none, all: ofAll, ...usageSums, by: dimensions, largest }),
+  usageList: strict({ account: id, all: none, ...listFilter, ...page, costs }),
+  usageListOfAll: strict({ account: none, all: ofAll, ...listFilter, ...page, costs }),
+  usageSums: strict({ account: id, all: none, ...usageSums, by: dimensions, largest, costs }),
+  usageSumsOfAll: strict({ account: none, all: ofAll, ...usageSums, by: dimensions, largest, costs }),
   usageSeries: strict({ ...ofAny, ...seriesQuestion }),
   usageLatency: strict({ ...ofAny, ...latencyQuestion }),
   alertList: strict({ ...ofAny, ...page }),

@@ -59,9 +59,9 @@ export class CsvAdmin {
     return csvOf(auditColumns, (page) => this.#auditLog.list({ ...question, ...page }))
   }
 
-  /** The requests that a question selects, newest first. `without`: columns to leave out. Default: none. */
+  /** The requests that a question selects, newest first. `without`: columns to leave out. Default: what it does not ask for. */
   usage(question: Whole<UsageListQuestion>, without: readonly (keyof UsageView)[] = []): AsyncGenerator<string, void> {
-    const left = new Set<string>(without)
+    const left = new Set<string>(question.costs === true ? without : [...without, 'vendorCost', 'margin'])
     const columns = usageColumns.filter((column) => !left.has(typeof column === 'string' ? column : column[0]))
     return csvOf(columns, (page) => this.#usage.list({ ...question, ...page }))
   }
@@ -73,7 +73,7 @@ export class CsvAdmin {
 
   /** The sums that a question asks for, in the order of its dimensions. */
   statistics(question: UsageSumsQuestion): AsyncGenerator<string, void> {
-    const columns = [...question.by, ...sumColumns]
+    const columns = [...question.by, ...sumColumns, ...(question.costs === true ? costColumns : [])]
     let rows: readonly StatisticsRow[] | undefined
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
       rows ??= await this.#usage.statistics(question)
@@ -130,6 +130,17 @@ function csvText(cell: Cell): string {
 /** A column with a decimal string, which may be negative. */
 export function money<Name extends string>(name: Name): Column<Readonly<Record<Name, string>>> {
   return [name, (item) => ({ amount: item[name] })]
+}
+
+/** A column with a decimal string that some rows do not have. */
+function moneyIfKnown<Name extends string>(name: Name): Column<{ readonly [N in Name]?: string }> {
+  return [
+    name,
+    (item) => {
+      const amount: string | undefined = item[name]
+      return amount === undefined ? undefined : { amount }
+    },
+  ]
 }
 
 function time<Name extends string>(name: Name): Column<{ readonly [N in Name]?: number }> {
@@ -191,7 +202,7 @@ const keyColumns: readonly Column<KeyView>[] = [
 const usageColumns: readonly Column<UsageView>[] = usageFieldsWith(({ exported }) => exported).map((name) => {
   const { exported } = usageFields[name]
   if (exported === 'time') return time(name as 'startedAt')
-  if (exported === 'money') return money(name as 'cost')
+  if (exported === 'money') return moneyIfKnown(name as 'cost')
   if (exported === 'attempts') return ['attemptLog', ({ attemptLog = [] }) => attemptLog.map(attemptText).join('; ')]
   return name
 })
@@ -223,5 +234,11 @@ function rowsOf({ account, model, lines, rest }: InvoiceItem) {
   const remainder = { item: 'rest', quantity: 1, per: 1, price: rest, amount: rest }
   return [...lines, ...(rest === '0' ? [] : [remainder])].map((line) => ({ account, model, ...line }))
 }
+
+const costColumns: readonly Column<StatisticsRow>[] = [
+  ['vendorCost', ({ vendorCost = '0' }) => ({ amount: vendorCost })],
+  ['margin', ({ margin = '0' }) => ({ amount: margin })],
+  'uncosted',
+]
 
 const sumColumns: readonly Column<StatisticsRow>[] = ['requests', 'incomplete', ...usageUnits, money('cost')]

@@ -32,8 +32,9 @@ function plus(left: UsageSummary, right: UsageSummary): UsageSummary {
   const sum: Record<string, unknown> = { ...left }
   for (const [name, value] of Object.entries(right)) {
     if (typeof value === 'number') sum[name] = (left[name as 'requests'] ?? 0) + value
+    if (typeof value === 'bigint') sum[name] = left[name as 'cost'] + value
   }
-  return { ...(sum as unknown as UsageSummary), cost: left.cost + right.cost }
+  return sum as unknown as UsageSummary
 }
 
 function compare(left: UsageSummary, right: UsageSummary, by: readonly UsageDimension[]): number {

@@ -192,9 +192,26 @@ const timeZone = z
   .describe('Time zone in which days and months begin, by its IANA name. Default UTC.')
 
 export const dimensions: z.ZodType<UsageDimension[]> = z
-  .array(z.enum(['day', 'period', 'account', 'group', 'key', 'model', 'endpoint', 'user', 'tag', 'session']))
+  .array(
+    z.enum([
+      'day',
+      'period',
+      'account',
+      'group',
+      'key',
+      'model',
+      'provider',
+      'providerModel',
+      'endpoint',
+      'user',
+      'tag',
+      'session',
+    ]),
+  )
   .max(10)
-  .describe('One row for each combination that occurs. Default: one row.')
+  .describe(
+    'One row for each combination that occurs; `provider` and `providerModel` only for the operator. Default: one row.',
+  )
 
 const measure = z.enum(['cost', 'requests', 'tokens'])
 

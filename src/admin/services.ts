@@ -28,6 +28,8 @@ export interface AdminServices {
   readonly catalogue: Catalogue
   readonly groups: readonly string[]
   readonly prices: PriceTable | undefined
+  /** Whether it may be known what calls cost the host. */
+  readonly hasCosts: boolean
   readonly guard: (name: string) => Guard
   /** For calls that may read many rows. */
   readonly pageGuard: (name: string) => Guard

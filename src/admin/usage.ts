@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
+import { formatCost, formatMargin } from '../money/prices/cost.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../observe/usage/contract.ts'
@@ -13,8 +14,22 @@ import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from 
 import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
 import { summariseByLocalDay } from './local-days.ts'
 
+/** What calls cost the host, as decimal strings. Only where a question asks for `costs`. */
+export interface CostView {
+  /** What was spent at vendors, as far as it is known. */
+  readonly vendorCost?: string
+  /** What was charged, less `vendorCost`. */
+  readonly margin?: string
+}
+
+/** Whether an answer has what calls cost the host. */
+export interface CostQuestion {
+  /** Adds `vendorCost` and `margin`, which are not for customers. Default false. */
+  readonly costs?: boolean
+}
+
 /** A usage record, with amounts as decimal strings. */
-export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
+export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage' | 'vendorCost'>, CostView {
   /** The amount charged, as a decimal string. */
   readonly cost: string
   /** The part of `cost` that exceeded the hold, as a decimal string. */
@@ -22,16 +37,19 @@ export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
 }
 
 /** A row of sums, with the cost as a decimal string. */
-export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
+export interface StatisticsRow extends Omit<UsageSummary, 'cost' | 'vendorCost' | 'uncosted'>, CostView {
   /** Sum of the amounts charged, as a decimal string. */
   readonly cost: string
+  /** Requests that are not in `vendorCost`, because the cost of a deployment is not known. Only with `costs`. */
+  readonly uncosted?: number
 }
 
 /** Selects usage records and a page of them. */
-export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & PageRequest
+export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & PageRequest & CostQuestion
 
 /** Selects usage records and how to sum them. */
 export type UsageSumsQuestion = UsageScope &
+  CostQuestion &
   Omit<UsageQuestion, 'account' | 'only' | 'periodMs'> & {
     /**
      * Length of the periods of the dimension `period`, in whole milliseconds, from a minute to 366 days. If it is no whole
@@ -87,26 +105,26 @@ export class UsageAdmin {
   async list(question: UsageListQuestion): Promise<Page<UsageView>> {
     requireScope(question)
     requireValid(question.all === true ? rules.usageListOfAll : rules.usageList, question)
-    const { all: _, ...rest } = question
+    const { all: _, costs = false, ...rest } = question
     const page = await this.#ask((store) => store.list(rest))
-    return mapPage(page, view)
+    return mapPage(page, (record) => view(record, costs))
   }
 
   /**
    * The request with this id, as in `x-request-id`; undefined if there is none. The id of a replayed response, or of a response
    * about a video, leads to the request that did the work. Of any account: compare `account` before you show it to a customer.
    */
-  async find(id: string): Promise<UsageView | undefined> {
+  async find(id: string, { costs = false }: CostQuestion = {}): Promise<UsageView | undefined> {
     requireValid(rules.text, id, 'id')
     const record = await this.#ask((store) => findRecord(requireMethod(store, 'find', 'single records'), id))
-    return record && view(record)
+    return record && view(record, costs)
   }
 
-  /** Sums by day, account, group, key, model, endpoint, user, tag or session, of `account` or with `all: true` of all accounts. */
+  /** Sums by day, account, group, key, model, provider, endpoint, user, tag or session, of `account` or with `all: true` of all accounts. */
   async statistics(question: UsageSumsQuestion): Promise<StatisticsRow[]> {
     requireScope(question)
     requireValid(question.all === true ? rules.usageSumsOfAll : rules.usageSums, question)
-    const { all: _, ...rest } = question
+    const { all: _, costs = false, ...rest } = question
     if (rest.timeZone !== undefined && rest.offsetMinutes !== undefined) {
       throw invalid('Only one of "timeZone" and "offsetMinutes" can be set.', 'timeZone')
     }
@@ -115,7 +133,7 @@ export class UsageAdmin {
     const all = await this.#sums(rest)
     const largest = rest.largest && new Set(largestOf(all, rest.largest))
     const rows = largest === undefined ? all : all.filter((row) => largest.has(row))
-    return rows.map((row) => ({ ...row, cost: formatMoney(row.cost) }))
+    return rows.map((row) => rowView(row, costs))
   }
 
   /** Sums by periods of a range for charts, of `account` or with `all: true` of all, and of the largest models, keys and so on. */
@@ -178,8 +196,18 @@ export class UsageAdmin {
   }
 }
 
-function view(record: UsageRecord): UsageView {
-  return { ...record, cost: formatMoney(record.cost), overage: formatMoney(record.overage) }
+function view({ vendorCost, ...record }: UsageRecord, costs: boolean): UsageView {
+  const { cost, overage } = record
+  const shown = costs ? costView(cost, vendorCost) : {}
+  return { ...record, cost: formatMoney(cost), overage: formatMoney(overage), ...shown }
+}
+
+function rowView({ vendorCost, uncosted, ...row }: UsageSummary, costs: boolean): StatisticsRow {
+  return { ...row, cost: formatMoney(row.cost), ...(costs && { ...costView(row.cost, vendorCost), uncosted }) }
+}
+
+function costView(charged: bigint, cost: bigint | undefined): CostView {
+  return cost === undefined ? {} : { vendorCost: formatCost(cost), margin: formatMargin(charged, cost) }
 }
 
 const quarterMs = 900_000

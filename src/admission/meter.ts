@@ -36,16 +36,22 @@ export interface Metered {
   readonly startedAt: number
   /** Milliseconds since the request arrived, by a monotonic clock. */
   readonly elapsedMs: () => number
-  readonly deliver: (receipt: Receipt) => void
+  /** `lost`: what attempts used that were followed by others; undefined if nothing is known of any. */
+  readonly deliver: (receipt: Receipt, lost?: readonly LostUsage[]) => void
   readonly watch?: Tally['watch']
   /** Whether the receipt has the log of the attempts. */
   readonly logsAttempts?: boolean
 }
 
 /** A deployment, as far as a receipt names it. */
-interface Tried {
+export interface Tried {
   readonly provider: { readonly name: string; readonly reportsSent?: boolean | undefined }
   readonly model: string
+}
+
+/** What an attempt used that was followed by another one. */
+export interface LostUsage extends Pick<Receipt, 'usage' | 'units' | 'serviceTier'> {
+  readonly deployment: Tried
 }
 
 /** Measures one request. Methods may be called at any time; after `end` they have no effect on the receipt. */
@@ -64,6 +70,7 @@ export class Meter implements Tally {
   readonly #endpoint: string
   readonly #request: Metered
   #deployment: Tried | undefined
+  #lost: LostUsage[] | undefined
   /** The fraction of the request sent to the provider in the current attempt, 0 to 1. */
   #sent = 0
   /** Milliseconds from the start of the request to that of the attempt. */
@@ -95,8 +102,9 @@ export class Meter implements Tally {
     return this.#request.watch
   }
 
-  /** Starts an attempt. Discards the usage of earlier attempts, which failed. `serviceTier`: as requested. */
+  /** Starts an attempt. Nobody pays for the usage of earlier ones, which failed. `serviceTier`: as requested. */
   attempt(deployment: Tried, serviceTier?: string): void {
+    if (this.usage !== undefined || this.textBytes > 0 || this.units !== undefined) this.#lose()
     this.#attempts++
     this.#attemptMs = this.#request.elapsedMs()
     this.#sent = deployment.provider.reportsSent === true ? 0 : 1
@@ -109,6 +117,17 @@ export class Meter implements Tally {
     this.omitted = this.#request.order.omitted
     this.#deployment = deployment
     this.#log?.start(this.#attemptMs)
+  }
+
+  /** Keeps what the vendor has counted, or probably counts, for an attempt that is followed by another one. */
+  #lose(): void {
+    const deployment = this.#deployment as Tried
+    const usage =
+      this.usage ?? this.estimate ?? usageOf(this.#request.order.promptTokens, estimateTokens(this.textBytes))
+    const units = unitsOf(this.usage, this.units)
+    const serviceTier = this.usage?.service_tier ?? this.serviceTier
+    this.#lost ??= []
+    this.#lost.push({ deployment, usage, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) })
   }
 
   /** Records how the current attempt ended. */
@@ -199,7 +218,7 @@ export class Meter implements Tally {
     if (units !== undefined) receipt.units = units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
     if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs
-    this.#request.deliver(receipt)
+    this.#request.deliver(receipt, this.#lost)
   }
 
   /** Estimates the tokens that the vendor has written. `error`: undefined if its response was read to the end. */

@@ -12,6 +12,8 @@ import type { AdmissionServices } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
 import { plausible } from './plausible-usage.ts'
+import type { LostUsage } from './meter.ts'
+import { vendorCostOf } from './vendor-cost.ts'
 
 /** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000
@@ -76,9 +78,9 @@ export class Ticket {
 
   /**
    * Ends the request and returns the receipt with its charge; the stores are updated in the background. If the client
-   * disconnected, the places stay taken until the vendor has ended too.
+   * disconnected, the places stay taken until the vendor has ended too. `lost`: see `Metered.deliver`.
    */
-  close(reported: Receipt, work: Pick<Work, 'ended'>): Receipt {
+  close(reported: Receipt, work: Pick<Work, 'ended'>, lost?: readonly LostUsage[]): Receipt {
     const { options, records } = this.#admission
     const { caller } = this.#request
     const { hold, requestedUnits } = this.demand
@@ -106,8 +108,11 @@ export class Ticket {
       })
     }
     const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
-    const record = usageRecordOf(receipt, { cost, overage, basis, lines })
-    records?.add({ record, userIsClaimed: caller.user === undefined })
+    if (records !== undefined) {
+      const vendorCost = vendorCostOf(receipt, this.#model, lost)
+      const record = usageRecordOf(receipt, { cost, overage, basis, vendorCost, lines })
+      records.add({ record, userIsClaimed: caller.user === undefined })
+    }
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
     const shown = chargeOf(charged, overage, currency)

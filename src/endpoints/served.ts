@@ -40,8 +40,8 @@ export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'obs
   readonly hidden?: Metered['hidden']
   /** Tracks which providers are working for this request. */
   readonly work: Work
-  /** Called once with the receipt. */
-  readonly deliver: (receipt: Receipt) => void
+  /** Called once with the receipt; see `Metered.deliver`. */
+  readonly deliver: Metered['deliver']
   /** Undefined if the request is not observed. */
   readonly watch?: CallWatch | undefined
   /** Whether the receipt has the log of the attempts. */

@@ -1,5 +1,6 @@
 import type { Caller } from '../callers/contract.ts'
 import type { DisconnectPolicy } from '../money/disconnect.ts'
+import type { Cost, CostOptions } from '../money/prices/cost.ts'
 import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { ScopedRate } from '../records/rate.ts'
@@ -37,6 +38,8 @@ export interface Deployment {
   readonly open?: boolean
   /** Price of a request, if the model itself has none. */
   readonly price?: Price
+  /** What calls cost the host. Default: the list price of the price table, if it has one. */
+  readonly cost?: Cost
   /** Like `Model.allow`, if the model itself has none. */
   readonly allow?: readonly string[]
   /** Like `Model.set`, whose fields take precedence. */
@@ -109,10 +112,15 @@ export interface RegistryModel extends Omit<Model, 'price' | 'deployments'> {
   /** The price of the model. Default: that of the deployment that responds. */
   readonly price?: Price | PriceOptions
   /** At least one. */
-  readonly deployments: readonly (Omit<Deployment, 'price'> & {
-    /** The price of this deployment. */
-    readonly price?: Price | PriceOptions
-  })[]
+  readonly deployments: readonly RegistryDeployment[]
+}
+
+/** A deployment as a registry returns it. */
+export interface RegistryDeployment extends Omit<Deployment, 'price' | 'cost'> {
+  /** The price of this deployment. */
+  readonly price?: Price | PriceOptions
+  /** What its calls cost the host. */
+  readonly cost?: Cost | CostOptions
 }
 
 /**

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Caller } from '../callers/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
+import { parseCost } from '../money/prices/cost.ts'
 import { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { Provider } from '../providers/contract.ts'
@@ -56,6 +57,9 @@ const free: PriceOptions = {
   tools: { '*': '0' },
 }
 
+/** The customer pays the vendor. */
+const nothing = parseCost(free)
+
 /** Puts callers' own keys in the place of the host's. */
 export class OwnKeys {
   readonly #options: OwnKeyOptions
@@ -104,7 +108,7 @@ export class OwnKeys {
     if (providers === undefined) this.#providers.set(provider, (providers = new LRUCache({ max: mostProviders })))
     let own = providers.get(apiKey)
     if (own === undefined) providers.set(apiKey, (own = withKey(provider, apiKey)))
-    return { ...deployment, provider: own, price: this.#price }
+    return { ...deployment, provider: own, price: this.#price, cost: nothing }
   }
 }
 

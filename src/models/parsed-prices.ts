@@ -1,6 +1,7 @@
+import { parseCost, type Cost, type CostOptions } from '../money/prices/cost.ts'
 import { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
-import type { Model, RegistryModel } from './contract.ts'
+import type { Deployment, Model, RegistryDeployment, RegistryModel } from './contract.ts'
 
 const read = new WeakMap<RegistryModel, Model>()
 
@@ -10,27 +11,42 @@ const read = new WeakMap<RegistryModel, Model>()
  */
 export function withParsedPrices(model: RegistryModel): Model {
   const { price, deployments } = model
-  if (isRead(price) && deployments.every((each) => isRead(each.price))) return model as Model
+  if (isRead(price) && deployments.every((each) => isRead(each.price) && isCost(each.cost))) return model as Model
   let known = read.get(model)
   if (known === undefined) {
     known = {
       ...model,
       ...(price && { price: priceOf(model, price) }),
-      deployments: deployments.map((each) => ({ ...each, ...(each.price && { price: priceOf(model, each.price) }) })),
+      deployments: deployments.map((each) => deploymentOf(model, each)),
     } as Model
     read.set(model, known)
   }
   return known
 }
 
+function deploymentOf(model: RegistryModel, { price, cost, ...rest }: RegistryDeployment): Deployment {
+  return {
+    ...rest,
+    ...(price && { price: priceOf(model, price) }),
+    ...(cost && { cost: isCost(cost) ? cost : named(model, () => parseCost(cost)) }),
+  }
+}
+
 function isRead(price: Price | PriceOptions | undefined): price is Price | undefined {
   return price === undefined || price instanceof Price
 }
 
-function priceOf({ id }: RegistryModel, price: Price | PriceOptions): Price {
-  if (price instanceof Price) return price
+function isCost(cost: Cost | CostOptions | undefined): cost is Cost | undefined {
+  return cost === undefined || typeof cost.multiplier === 'bigint'
+}
+
+function priceOf(model: RegistryModel, price: Price | PriceOptions): Price {
+  return price instanceof Price ? price : named(model, () => new Price(price))
+}
+
+function named<T>({ id }: RegistryModel, read: () => T): T {
   try {
-    return new Price(price)
+    return read()
   } catch (error) {
     throw new TypeError(`the model "${id}" of the registry: ${(error as Error).message}`, { cause: error })
   }

@@ -1,3 +1,4 @@
+import { atListPrice } from '../money/prices/cost.ts'
 import type { ListedModel, PriceTable } from '../money/prices/price-table.ts'
 import type { Deployment, Model } from './contract.ts'
 
@@ -14,11 +15,12 @@ export class PriceTableDefaults {
     this.#table = table
   }
 
-  /** The model with the prices and the context window of the table as of `at`, where it has none of its own. */
+  /** The model with prices, costs and the context window of the table as of `at`, where it has none of its own. */
   complete(model: Model, at: number): Model {
     const { deployments } = model
-    const listed = deployments.map(({ provider, model: named, price }) => {
-      const isComplete = model.contextWindow !== undefined && (model.price ?? price) !== undefined
+    const listed = deployments.map(({ provider, model: named, price, cost }) => {
+      const isPriced = (model.price ?? price) !== undefined && cost?.price !== undefined
+      const isComplete = isPriced && model.contextWindow !== undefined
       return isComplete
         ? undefined
         : this.#table.find({ provider: provider.name, model: named, at, origin: provider.origin })
@@ -37,12 +39,13 @@ function filled(model: Model, listed: readonly (ListedModel | undefined)[]): Mod
   const windows = listed.flatMap((each) => each?.contextWindow ?? [])
   const contextWindow = model.contextWindow ?? (windows.length > 0 ? Math.min(...windows) : undefined)
   const priced = (deployment: Deployment, index: number): Deployment => {
-    const price = deployment.price ?? listed[index]?.price
-    return price === undefined ? deployment : { ...deployment, price }
+    const price = model.price === undefined ? (deployment.price ?? listed[index]?.price) : deployment.price
+    const cost = atListPrice(deployment.cost, listed[index]?.cost)
+    return { ...deployment, ...(price && { price }), ...(cost && { cost }) }
   }
   return {
     ...model,
     ...(contextWindow !== undefined && { contextWindow }),
-    deployments: model.price === undefined ? model.deployments.map(priced) : model.deployments,
+    deployments: model.deployments.map(priced),
   }
 }

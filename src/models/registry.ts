@@ -1,4 +1,5 @@
 import type { DisconnectPolicy } from '../money/disconnect.ts'
+import { parseCost, type CostOptions } from '../money/prices/cost.ts'
 import { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { ScopedRate } from '../records/rate.ts'
@@ -45,6 +46,11 @@ export interface ModelOptions {
   readonly image?: ImageAbilities
   /** Price of a request. Default for a `route`: the price of the model that serves it. Only used with `billing`. */
   readonly price?: PriceOptions
+  /**
+   * What calls cost the host, for usage statistics: a discount on the vendor's list price, such as `{ multiplier: '0.9' }`, or
+   * rates of its own as in `price`. For a `route`, set it in its entries. Default: the list price of the price table.
+   */
+  readonly cost?: CostOptions
   /** What happens when a client disconnects. Default: `billing.onDisconnect`. */
   readonly onDisconnect?: DisconnectPolicy
   /** Limits of the model, counted for all callers together unless `per` is set. */
@@ -166,12 +172,13 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
-    const { provider, providerModel, contextWindow, price, allow, set } = options
+    const { provider, providerModel, contextWindow, price, cost, allow, set } = options
     // In a wildcard, `providerModel` is a wildcard too: the client's text for one `*` replaces the other.
     const rest = {
       ...(open && { open }),
       ...(contextWindow && { contextWindow }),
       ...(price && { price: priceOf(id, price) }),
+      ...(cost && { cost: readAs(id, () => parseCost(cost)) }),
       ...(allow && { allow }),
       ...(set && { set }),
     }
@@ -190,13 +197,19 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
       const deployments = inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
       return deployments.map((each) => ({ ...each, ...limits }))
     }
-    return [{ provider: step.provider, model: step.providerModel ?? id, order, weight, ...limits }]
+    const { provider, providerModel = id, cost } = step
+    const costs = cost && { cost: readAs(id, () => parseCost(cost)) }
+    return [{ provider, model: providerModel, order, weight, ...limits, ...costs }]
   })
 }
 
 function priceOf(id: string, options: PriceOptions): Price {
+  return readAs(id, () => new Price(options))
+}
+
+function readAs<T>(id: string, read: () => T): T {
   try {
-    return new Price(options)
+    return read()
   } catch (error) {
     throw new TypeError(`models["${id}"].${(error as Error).message}`, { cause: error })
   }

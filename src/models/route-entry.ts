@@ -1,3 +1,4 @@
+import type { CostOptions } from '../money/prices/cost.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { FallbackReason } from './contract.ts'
 
@@ -14,6 +15,8 @@ export type RouteEntry =
       readonly provider: Provider
       /** The provider's name for the model. Default: the name of the model in the options. */
       readonly providerModel?: string
+      /** What calls cost the host, as in the options of a model. Default: the list price of the price table. */
+      readonly cost?: CostOptions
     })
 
 /** When a deployment of a `route` is tried. */

@@ -40,6 +40,7 @@ export function testUsageStore(
       cost: 9_007_199_254_740_991n,
       overage: 7n,
       basis: 'delivered',
+      vendorCost: 9_007_199_254_740_991n,
       firstByteMs: 3.5,
       totalMs: 12.25,
     })

@@ -56,8 +56,51 @@ export function testSums(it: Suite<UsageStore>['it']): void {
         images: 3,
         seconds: 0.75,
         cost: large * 2n + 3n,
+        vendorCost: 0n,
+        uncosted: 3,
       },
     ])
+  })
+
+  it('sums what requests cost the host, exactly, and counts those of which it is not known', async (store, other) => {
+    const account = fresh('account')
+    const model = fresh('model')
+    const large = 9_007_199_254_740_991n
+    const later = start + 91 * minute + 1
+    await store.append([
+      record({ account, model, provider: 'a', providerModel: 'x', vendorCost: large }),
+      record({ account, model, provider: 'a', providerModel: 'x', vendorCost: large, startedAt: later }),
+      record({ account, model, provider: 'a', providerModel: 'y', vendorCost: 0n, key: 'k', tags: ['t', 'u'] }),
+      record({ account, model, provider: 'b', providerModel: 'x' }),
+      record({ account: fresh('account'), model, provider: 'b', providerModel: 'x', vendorCost: 1n, startedAt: later }),
+      record({ account: fresh('account'), model, vendorCost: 5n }),
+    ])
+    const rows = async (filter: object, ...by: Parameters<UsageStore['summarise']>[0]['by'][number][]) =>
+      (await other.summarise({ ...filter, by })).map((row) => [
+        ...by.map((each) => row[each]),
+        row.vendorCost,
+        row.uncosted,
+      ])
+    for (const range of [{}, { from: start, to: later + 1 }, { from: start - day, to: start + day }]) {
+      assert.deepEqual(await rows({ model, ...range }), [[large * 2n + 6n, 1]])
+      assert.deepEqual(await rows({ account, ...range }), [[large * 2n, 1]])
+      assert.deepEqual(await rows({ model, ...range }, 'provider'), [
+        ['', 5n, 0],
+        ['a', large * 2n, 0],
+        ['b', 1n, 1],
+      ])
+      assert.deepEqual(await rows({ account, ...range }, 'provider', 'providerModel'), [
+        ['a', 'x', large * 2n, 0],
+        ['a', 'y', 0n, 0],
+        ['b', 'x', 0n, 1],
+      ])
+      assert.deepEqual(await rows({ account, ...range }, 'tag'), [
+        ['', large * 2n, 1],
+        ['t', 0n, 0],
+        ['u', 0n, 0],
+      ])
+    }
+    assert.deepEqual(await rows({ account, key: 'k' }, 'day'), [['2031-01-10', 0n, 0]])
   })
 
   it('groups sums by any combination of dimensions, ordered by them', async (store) => {

@@ -71,6 +71,13 @@ const faults: Fault<UsageStore>[] = [
     'sums are exact to the last digit',
   ],
   [
+    'an unknown cost counts as none',
+    (store) => ({
+      summarise: async (question) => (await store.summarise(question)).map((row) => ({ ...row, uncosted: 0 })),
+    }),
+    'sums what requests cost the host, exactly, and counts those of which it is not known',
+  ],
+  [
     'a sum over nothing is a row of zeros',
     (store) => ({
       async summarise(question) {
@@ -80,6 +87,8 @@ const faults: Fault<UsageStore>[] = [
           incomplete: 0,
           ...eachUnit(() => 0),
           cost: 0n,
+          vendorCost: 0n,
+          uncosted: 0,
         }
         return rows.length === 0 && question.by.length === 0 ? [zero] : rows
       },

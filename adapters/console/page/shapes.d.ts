@@ -51,6 +51,7 @@ export interface Me {
     keys: boolean
     keySearch: boolean
     videoSearch: boolean
+    costs: boolean
     health?: boolean
     setup?: boolean
   }

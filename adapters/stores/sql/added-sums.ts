@@ -1,6 +1,6 @@
 import type { LargestRows, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
 import type { TableRow } from './sql.ts'
-import { sums } from './usage-columns.ts'
+import { amounts, missingAmounts, sums } from './usage-columns.ts'
 import { dayMs } from './usage-spans.ts'
 
 type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }
@@ -38,7 +38,9 @@ export class AddedSums {
     sum.requests += Number(row['requests'])
     sum.incomplete += Number(row['incomplete'])
     for (const [unit, column] of sums) sum[unit] += Number(row[column])
-    sum.cost += (BigInt(row['cost_high'] as bigint | string) << 32n) + BigInt(row['cost_low'] as bigint | string)
+    for (const { name, column } of amounts)
+      sum[name] += (integerIn(row[`${column}_high`]) << 32n) + integerIn(row[`${column}_low`])
+    for (const column of missingAmounts) sum[column] += Number(row[column])
   }
 
   /** Assigns to one object instead of spreading, because there may be tens of thousands of rows. */
@@ -47,7 +49,8 @@ export class AddedSums {
     this.#question.by.forEach((dimension, index) => (sum[dimension] = values[index]))
     sum['requests'] = sum['incomplete'] = 0
     for (const [unit] of sums) sum[unit] = 0
-    sum['cost'] = 0n
+    for (const { name } of amounts) sum[name] = 0n
+    for (const name of missingAmounts) sum[name] = 0
     return sum as unknown as Sum
   }
 
@@ -61,6 +64,10 @@ export class AddedSums {
       return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
     })
   }
+}
+
+function integerIn(value: unknown): bigint {
+  return BigInt(value as bigint | string)
 }
 
 function dayOf(number: number): string {

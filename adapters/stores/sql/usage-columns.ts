@@ -1,5 +1,6 @@
 /** The columns of usage in the tables of SQL stores. */
 import {
+  summedAmounts,
   usageFields,
   usageFieldsWith,
   usageUnits,
@@ -26,8 +27,38 @@ export const sums: readonly (readonly [unit: keyof UsageUnits, column: string])[
 
 export const sumColumns: readonly string[] = sums.map(([, column]) => column)
 
-/** What tables of sums add up. Costs are in two parts, so that neither can overflow. */
-export const addedColumns: readonly string[] = ['requests', 'incomplete', ...sumColumns, 'cost_high', 'cost_low']
+const bare = (name: string) => columnOf(name).slice(1, -1)
+
+/** The amounts and their columns, and the columns that count requests without them. */
+export const amounts: readonly { readonly name: 'cost' | 'vendorCost'; readonly column: string }[] = summedAmounts.map(
+  ({ name }) => ({ name, column: bare(name) }),
+)
+
+/** The columns of amounts in tables of sums: two parts, so that neither can overflow. */
+export const amountColumns: readonly string[] = amounts.flatMap(({ column }) => [`${column}_high`, `${column}_low`])
+
+/** The two parts of each amount of requests, of which sums are taken; 0 without one. */
+export const amountParts: readonly string[] = amounts.flatMap(({ column }) => [
+  `coalesce(${column} >> 32, 0) AS ${column}_high`,
+  `coalesce(${column} & 4294967295, 0) AS ${column}_low`,
+])
+
+/** Whether requests have no amount, of which the sums are counts. */
+export const missingParts: readonly string[] = summedAmounts.flatMap(({ name, missing }) =>
+  missing === undefined ? [] : [`CASE WHEN ${bare(name)} IS NULL THEN 1 ELSE 0 END AS ${missing}`],
+)
+
+/** The columns of these counts. */
+export const missingAmounts: readonly 'uncosted'[] = summedAmounts.flatMap(({ missing }) => missing ?? [])
+
+/** What tables of sums add up. */
+export const addedColumns: readonly string[] = [
+  'requests',
+  'incomplete',
+  ...sumColumns,
+  ...amountColumns,
+  ...missingAmounts,
+]
 
 /** The fields of a label, and of a request besides its label: those with a fixed width first, so that rows are narrow. */
 export const labelFields: readonly UsageName[] = usageFieldsWith(({ shared }) => shared)
@@ -68,6 +99,8 @@ export const dimensions: Readonly<Record<UsageDimension, string>> = {
   group: '"group"',
   key: `coalesce(key, '')`,
   model: 'model',
+  provider: `coalesce(provider, '')`,
+  providerModel: `coalesce(provider_model, '')`,
   endpoint: 'endpoint',
   user: `coalesce("user", '')`,
   tag: 'tags',

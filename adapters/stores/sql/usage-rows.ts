@@ -32,7 +32,7 @@ export function recordOf(row: TableRow): UsageRecord {
   const isRefused = row['record'] !== null
   if (isRefused) {
     Object.assign(record, JSON.parse(row['record'] as string))
-    for (const name of amounts) record[name] = BigInt(record[name] as string)
+    for (const name of amounts) if (record[name] !== undefined) record[name] = BigInt(record[name] as string)
   }
   for (const name of isRefused ? refusedFields : names) {
     const value = loaded(name, row, record)

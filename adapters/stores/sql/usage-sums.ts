@@ -2,12 +2,13 @@
 import type { UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
 import { AddedSums } from './added-sums.ts'
 import { where, type Source, type Sql } from './sql.ts'
-import { addedColumns, dimensions, ofOwner, sumColumns } from './usage-columns.ts'
+import { addedColumns, amountParts, dimensions, missingParts, ofOwner, sumColumns } from './usage-columns.ts'
 import { callConditions, filterValues } from './usage-filter.ts'
 import { ownerOf } from './usage-labels.ts'
 import { dayMs, quarterMs, spanOf, withDays } from './usage-spans.ts'
 
-const names = 'l.account, l."group", l.key, l.model, l.endpoint, l."user", CAST(l.tags AS text) AS tags'
+const names =
+  'l.account, l."group", l.key, l.model, l.provider, l.provider_model, l.endpoint, l."user", CAST(l.tags AS text) AS tags'
 
 /** What the largest rows are chosen by. */
 const measures: Readonly<Record<UsageMeasure, string>> = {
@@ -49,7 +50,7 @@ export async function summed(sql: Sql, question: UsageQuestion): Promise<UsageSu
       times: { from, to, filter },
       rows: (some) => `SELECT ${names}, session, started_at AS at, 1 AS requests,
           CASE WHEN outcome IS NULL THEN 0 ELSE 1 END AS incomplete,
-          ${sumColumns.join(', ')}, cost >> 32 AS cost_high, cost & 4294967295 AS cost_low
+          ${[...sumColumns, ...amountParts, ...missingParts].join(', ')}
         FROM @.calls c ${sql.dialect.first} @.usage_labels l ON l.label = c.label
         ${where([...owner.conditions, ...filter, ...when, ...some])}`,
     }

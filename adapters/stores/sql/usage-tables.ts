@@ -1,6 +1,17 @@
 /** The tables of usage, and the statements that add to the sums. */
 import type { Dialect } from './sql.ts'
-import { addedColumns, callFields, definitionsOf, labelFields, refusedFields, sumColumns } from './usage-columns.ts'
+import {
+  addedColumns,
+  amountColumns,
+  amountParts,
+  callFields,
+  definitionsOf,
+  labelFields,
+  missingAmounts,
+  missingParts,
+  refusedFields,
+  sumColumns,
+} from './usage-columns.ts'
 
 /**
  * A label holds what many requests share, such as account, key and model; each request is a narrow row of `calls`. Its columns
@@ -31,8 +42,8 @@ export function usageTables(dialect: Dialect): string {
       requests ${int} NOT NULL,
       incomplete ${int} NOT NULL,
       ${sumColumns.map((column) => `${column} ${count}`).join(', ')},
-      cost_high ${integer} NOT NULL,
-      cost_low ${integer} NOT NULL,
+      ${amountColumns.map((column) => `${column} ${integer} NOT NULL`).join(', ')},
+      ${missingAmounts.map((column) => `${column} ${int} NOT NULL`).join(', ')},
       PRIMARY KEY (label, number)
     ) ${keyed}`,
       )
@@ -83,9 +94,10 @@ export function addingCalls({ adding }: Dialect, calls: string): readonly [days:
   const summed = (ms: number, ways: string) => `
     SELECT label, number, count(*) AS requests, count(outcome) AS incomplete,
       ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')},
-      sum(cost >> 32) AS cost_high, sum(cost & 4294967295) AS cost_low
+      ${[...amountColumns, ...missingAmounts].map((column) => `sum(${column}) AS ${column}`).join(', ')}
     FROM (
-      SELECT ${label} AS label, floor(c.started_at / ${ms}) AS number, c.outcome, c.cost, ${sumColumns.join(', ')}
+      SELECT ${label} AS label, floor(c.started_at / ${ms}) AS number, c.outcome,
+        ${[...sumColumns, ...amountParts, ...missingParts].join(', ')}
       FROM ${calls} c CROSS JOIN (${ways}) ways
     ) added GROUP BY label, number ORDER BY label, number`
   const keys = ['label', 'number']

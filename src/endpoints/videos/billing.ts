@@ -1,5 +1,6 @@
 import type { Admission } from '../../admission/admission.ts'
 import { chargeOf, linesOf, type Charged } from '../../admission/charge.ts'
+import { vendorCostOf } from '../../admission/vendor-cost.ts'
 import { requireChargedCall } from '../../admission/required-rates.ts'
 import type { Hold, Ledger } from '../../money/ledger/contract.ts'
 import type { Price } from '../../money/prices/price.ts'
@@ -74,8 +75,13 @@ export class TaskBilling implements VideoBilling {
     }
     const receipt = receiptOf(task, made ? seconds : 0)
     const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
-    const record = usageRecordOf({ ...receipt, id: task.data.attempt }, { cost: amount, overage, basis, ...lines })
-    admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
+    if (admission.records !== undefined) {
+      const model = await this.#modelOf(task).catch(() => undefined)
+      const vendorCost = made ? model && vendorCostOf(receipt, model) : 0n
+      const charges = { cost: amount, overage, basis, vendorCost, ...lines }
+      const record = usageRecordOf({ ...receipt, id: task.data.attempt }, charges)
+      admission.records.add({ record, userIsClaimed: task.data.userIsKnown !== true })
+    }
     const { currency } = admission.options.billing
     if (ledger === undefined || currency === undefined) return deliver(receipt)
     deliver({ ...receipt, charge: chargeOf(charged, overage, currency) })
@@ -90,11 +96,16 @@ export class TaskBilling implements VideoBilling {
     return isLess || charged.cost === held ? charged : agreed
   }
 
+  /** The model with the prices as of the submission. */
+  #modelOf({ data: { request }, createdAt }: StoredTask): Promise<Model | undefined> {
+    return this.#options.catalogue.lookUp(request.model, createdAt)
+  }
+
   /** The price as of the submission. */
   async #price(task: StoredTask, seconds: number): Promise<Charged> {
-    const { admission, catalogue } = this.#options
+    const { admission } = this.#options
     const { request, provider, providerModel, group } = task.data
-    const model = await catalogue.lookUp(request.model, task.createdAt)
+    const model = await this.#modelOf(task)
     const deployment = model?.deployments.find(
       (each) => each.provider.name === provider && each.model === providerModel,
     )

@@ -95,6 +95,7 @@ export function assemble(options: GatewayOptions): Assembly {
   const priced = billing !== undefined && billing.unpriced !== 'free'
   const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
   const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tableDefaults })
+  const all = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
   const ownKeys = options.ownKeys && new OwnKeys(options.ownKeys)
   const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced, ownKeys })
   const guard = guarding(timeouts.storeMs ?? 2_000)
@@ -111,6 +112,7 @@ export function assemble(options: GatewayOptions): Assembly {
     catalogue,
     groups: Object.keys(groups),
     prices: options.prices,
+    hasCosts: options.prices !== undefined || isRegistry(models) || hasCosts(all),
     currency: billing?.currency,
     guard,
     pageGuard: guarding(timeouts.pageMs ?? 30_000),
@@ -137,7 +139,6 @@ export function assemble(options: GatewayOptions): Assembly {
     stallMs: timeouts.stallMs ?? 60_000,
   }
   const providers = isRegistry(models) ? [] : providersOf(models)
-  const all = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
   const named = all.filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
@@ -167,6 +168,10 @@ export function assemble(options: GatewayOptions): Assembly {
     now,
     ticks,
   }
+}
+
+function hasCosts(models: readonly Model[]): boolean {
+  return models.some(({ deployments }) => deployments.some(({ cost }) => cost?.price !== undefined))
 }
 
 /** The model of the options with this name, which may be a wildcard. */

@@ -1,6 +1,5 @@
 import type { Ticket } from '../../admission/ticket.ts'
 import type { Assembly } from '../assembly/assemble.ts'
-import type { Receipt } from '../../money/receipt.ts'
 import type { CallEndpoint } from '../../endpoints/endpoint.ts'
 import type { Admitted } from '../../endpoints/served.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
@@ -25,9 +24,9 @@ export function serve<R, A>(
   const call = calls.open(cancellationOf(exchange), Math.max(drainMs, resumeMs))
   keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
-  const deliver = (receipt: Receipt) => {
+  const deliver: Admitted<R>['deliver'] = (receipt, lost) => {
     unfollow?.()
-    const closed = ticket === undefined ? receipt : ticket.close(receipt, work)
+    const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost)
     if (watch !== undefined) watch.receipt = closed
     observer.receipt(closed)
     alerts?.start()

@@ -27,9 +27,9 @@ const step = z.union(
   [
     z.string(),
     strict({ model: z.string(), ...whenTried }),
-    strict({ provider, providerModel: z.string().optional(), ...whenTried }),
+    strict({ provider, providerModel: z.string().optional(), cost: z.looseObject({}).optional(), ...whenTried }),
   ],
-  'must be a model name, { model } or { provider, providerModel? }, with order?, weight?, contextWindow?, when?, firstContentMs? and timeoutMs?',
+  'must be a model name, { model } or { provider, providerModel?, cost? }, with order?, weight?, contextWindow?, when?, firstContentMs? and timeoutMs?',
 )
 
 const model = strict({
@@ -54,6 +54,7 @@ const model = strict({
     .partial()
     .optional(),
   price: z.looseObject({}).optional(),
+  cost: z.looseObject({}).optional(),
   onDisconnect: onDisconnect.optional(),
   rate: scopedRate.optional(),
   allow: z.array(z.string().min(1)).optional(),
@@ -88,6 +89,9 @@ function checkModel(id: string, entry: ModelEntry): void {
   verify(model, entry, place)
   if ((entry.provider === undefined) === (entry.route === undefined)) {
     throw new TypeError(`createGateway: ${place} needs either "provider" or "route".`)
+  }
+  if (entry.route !== undefined && entry.cost !== undefined) {
+    throw mistake(`${place}.cost`, 'move it to the entries of the route, each of which has a cost of its own')
   }
 }
 

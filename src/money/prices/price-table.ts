@@ -46,6 +46,8 @@ export interface VendorModel {
 export interface ListedModel {
   /** The price. Return the same object until the price changes. */
   readonly price: Price
+  /** What the vendor charges the host: without a margin. The same object until it changes. Default: not known. */
+  readonly cost?: Price
   /** Maximum tokens of input and output together. */
   readonly contextWindow?: number
 }

@@ -4,7 +4,7 @@ import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './ra
 import type { PriceSource } from '../receipt.ts'
 import { countedNames, countedParts, countedUnits, type Units } from '../../wire/units.ts'
 import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
-import { lineOf, product, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
+import { lineOf, product, rounded, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
 import { Tariff } from './tariff.ts'
 import type { Add } from './token-rates.ts'
 
@@ -162,6 +162,11 @@ export class Price {
   /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */
   cost(consumed: Consumption, multiplier: bigint = multiplierOne): bigint {
     return roundedUp(this.#sum(consumed, this.#tierOf(consumed)), multiplier)
+  }
+
+  /** The cost of a request with so many decimal places, rounded half up: sums of many have no bias. */
+  exactly(consumed: Consumption, multiplier: bigint, digits: number): bigint {
+    return rounded(this.#sum(consumed, this.#tierOf(consumed)), multiplier, digits)
   }
 
   /** The lines of `cost`. The amounts of the lines and `rounding` add up to it exactly. */

@@ -40,6 +40,12 @@ export function roundedUp(sum: bigint, multiplier: bigint): bigint {
   return micros < mostMicros ? micros : mostMicros
 }
 
+/** A sum with so many decimal places, rounded half up. */
+export function rounded(sum: bigint, multiplier: bigint, digits: number): bigint {
+  const divisor = 10n ** BigInt(exactDigits - digits)
+  return (sum * multiplier * 2n + divisor) / (divisor * 2n)
+}
+
 /** One line of a sum. */
 export function lineOf(item: string, quantity: number, per: number, rate: bigint, multiplier: bigint): ChargeLine {
   return {

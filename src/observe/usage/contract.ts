@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../errors.ts'
 import type { LargestRows, NamedRows } from './row-selection.ts'
 import type { UsageUnits } from './units.ts'
 
-/** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
+/** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency unless it says otherwise. */
 export interface UsageRecord extends UsageUnits {
   /** The request id, as in `x-request-id`. Of a video: of the request that submitted it. */
   readonly id: string
@@ -50,6 +50,11 @@ export interface UsageRecord extends UsageUnits {
   readonly overage: bigint
   /** What the charge is based on. */
   readonly basis: ChargeBasis
+  /**
+   * What the request cost the host at its vendors, as far as their usage is known, in billionths of the currency: of all
+   * attempts, whether or not they were charged. Absent if the cost of a deployment is not known. Not for customers.
+   */
+  readonly vendorCost?: bigint
   /** The parts of the cost, with the option `usage.lines`. */
   readonly lines?: readonly UsageLine[]
   /** Milliseconds since the epoch, by the gateway's clock. */
@@ -143,6 +148,8 @@ export type UsageDimension =
   | 'group'
   | 'key'
   | 'model'
+  | 'provider'
+  | 'providerModel'
   | 'endpoint'
   | 'user'
   | 'tag'
@@ -168,7 +175,7 @@ export interface UsageQuestion extends UsageFilter {
 /** One row of sums over records. */
 export interface UsageSummary extends UsageUnits {
   /**
-   * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `user`, `tag` and `session` are empty for
+   * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `provider`, `providerModel`, `user`, `tag` and `session` are empty for
    * requests without one. A request with several tags counts once for each of them.
    */
   readonly day?: string
@@ -182,6 +189,10 @@ export interface UsageSummary extends UsageUnits {
   readonly key?: string
   /** The model of the row. */
   readonly model?: string
+  /** The provider of the last attempt of the row. Not for customers. */
+  readonly provider?: string
+  /** That provider's name for the model. Not for customers. */
+  readonly providerModel?: string
   /** The endpoint of the row. */
   readonly endpoint?: string
   /** The user of the row. */
@@ -196,6 +207,10 @@ export interface UsageSummary extends UsageUnits {
   readonly incomplete: number
   /** Sum of the amounts charged, in micro-units. */
   readonly cost: bigint
+  /** Sum of what requests cost the host, in billionths of the currency. Not for customers. */
+  readonly vendorCost: bigint
+  /** Requests of which it is not known what they cost the host. */
+  readonly uncosted: number
 }
 
 /**

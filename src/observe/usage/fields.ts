@@ -21,6 +21,10 @@ export interface UsageField {
   readonly personal?: true
   /** Requests can be selected by it. */
   readonly filter?: true
+  /** Amounts that are added up. */
+  readonly summed?: Omit<SummedAmount, 'name'>
+  /** Not for customers. */
+  readonly internal?: true
   /** How it is written into CSV files. */
   readonly exported?: 'text' | 'time' | 'money' | 'attempts'
 }
@@ -47,7 +51,8 @@ const personal = { kept: 'name', filter: true, personal: true, exported: 'text' 
 const deployment = {
   rule: text.optional().describe(forOperator),
   kept: 'name',
-  shared: 'own',
+  shared: 'whole',
+  internal: true,
   exported: 'text',
 } as const
 
@@ -72,9 +77,16 @@ export const usageFields: Readonly<Record<keyof UsageRecord, UsageField>> = {
   attemptLog: { rule: z.array(attempt).optional(), kept: 'packed', exported: 'attempts' },
   stream: { rule: z.boolean(), kept: 'flag', exported: 'text' },
   ...eachUnit((unit): UsageField => ({ rule: units[unit].rule, kept: 'count', usual: 0, exported: 'text' })),
-  cost: { rule: amount, kept: 'integer', exported: 'money' },
+  cost: { rule: amount, kept: 'integer', summed: {}, exported: 'money' },
   overage: { rule: amount, kept: 'integer', usual: 0n, exported: 'money' },
   basis: { rule: text.describe('What the charge is based on.'), kept: 'name', usual: 'reported', exported: 'text' },
+  vendorCost: {
+    rule: amount.optional().describe(`What the request cost the host at its vendors. ${forOperator}`),
+    kept: 'integer',
+    summed: { missing: 'uncosted' },
+    internal: true,
+    exported: 'money',
+  },
   lines: { rule: z.array(line).optional(), kept: 'json' },
   firstByteMs: { rule: number.optional(), kept: 'count', exported: 'text' },
   totalMs: { rule: number, kept: 'real', exported: 'text' },
@@ -84,3 +96,17 @@ export const usageFields: Readonly<Record<keyof UsageRecord, UsageField>> = {
 export function usageFieldsWith(has: (field: UsageField) => unknown = () => true): readonly (keyof UsageRecord)[] {
   return (Object.keys(usageFields) as (keyof UsageRecord)[]).filter((name) => has(usageFields[name]))
 }
+
+/** An amount of usage records that is added up. */
+export interface SummedAmount {
+  /** The field of records, and of sums. */
+  readonly name: 'cost' | 'vendorCost'
+  /** The field of sums that counts the records without it. Absent: all have it. */
+  readonly missing?: 'uncosted'
+}
+
+/** The amounts that are added up. */
+export const summedAmounts: readonly SummedAmount[] = usageFieldsWith(({ summed }) => summed).map((name) => ({
+  name: name as SummedAmount['name'],
+  ...usageFields[name].summed,
+}))

@@ -13,7 +13,7 @@ import type {
   UsageStore,
   UsageSummary,
 } from './contract.ts'
-import { usageFieldsWith } from './fields.ts'
+import { summedAmounts, usageFieldsWith } from './fields.ts'
 import { eachUnit, usageUnits } from './units.ts'
 
 /** Options of `memoryUsageStore`. */
@@ -201,11 +201,15 @@ function valueOf(
 
 type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }
 
-const nothing: Sum = { requests: 0, incomplete: 0, ...eachUnit(() => 0), cost: 0n }
+const nothing: Sum = { requests: 0, incomplete: 0, ...eachUnit(() => 0), cost: 0n, vendorCost: 0n, uncosted: 0 }
 
 function add(row: Sum, record: UsageRecord): void {
   row.requests += 1
   if (record.outcome !== 'completed') row.incomplete += 1
   for (const unit of usageUnits) row[unit] += record[unit]
-  row.cost += record.cost
+  for (const { name, missing } of summedAmounts) {
+    const amount = record[name]
+    if (amount !== undefined) row[name] += amount
+    else if (missing !== undefined) row[missing] += 1
+  }
 }

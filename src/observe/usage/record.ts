@@ -5,6 +5,7 @@ import { units, usageUnits } from './units.ts'
 
 /** What the charge of a request adds to its receipt. */
 interface Charged extends Pick<UsageRecord, 'cost' | 'overage' | 'basis'> {
+  readonly vendorCost?: UsageRecord['vendorCost'] | undefined
   readonly lines?: UsageRecord['lines'] | undefined
 }
 

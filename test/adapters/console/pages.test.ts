@@ -42,6 +42,24 @@ describe.skipIf(!hasChromium)('the pages', () => {
     await end()
   })
 
+  test('the operator sees revenue, cost and margin by vendor, a customer neither', async () => {
+    const titles = async (who: string, by: string) => {
+      const { page, go, end } = await visit(browser, served.url, who)
+      await go(`#/usage?by=${by}`)
+      const found = await page.locator('table thead th').allInnerTexts()
+      const rows = await page.locator('table tbody tr').allInnerTexts()
+      await end()
+      return { titles: found.join(' '), rows: rows.join('\n') }
+    }
+    const operator = await titles('admin', 'providerModel')
+    expect(operator.titles).toMatch(/^Deployment .*Revenue Vendor cost Margin Cost unknown$/i)
+    expect(operator.rows).toMatch(/claude-sonnet(?:.*€\d+\.\d{4}){3}\s+–/)
+    expect(operator.rows).toMatch(/gpt-mini.*€0\.0000/)
+    const customer = await titles('acme', 'providerModel')
+    expect(customer.titles).toMatch(/^Model .*Cost$/i)
+    expect(customer.titles).not.toMatch(/Vendor|Margin|Revenue/i)
+  })
+
   const pages: [address: string, heading: string, content: string][] = [
     ['#/overview?range=30d', 'Overview', 'Top models'],
     ['#/usage?by=model', 'Usage', 'claude-sonnet'],

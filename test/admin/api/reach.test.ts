@@ -261,3 +261,58 @@ test('an identity of a wrong form is a 500, never more rights', async () => {
   }
   expect(seen).toHaveLength(6)
 })
+
+test('what calls cost the host, and which vendor serves them, is in no response to an account', async () => {
+  const usage = memoryUsageStore()
+  const own = { account: 'mine', provider: 'secret-vendor', providerModel: 'secret-vendor-1', vendorCost: 123_456_789n }
+  await usage.append([record({ ...own, id: 'req_mine', startedAt: 1_893_456_000_000 })])
+  const { ask } = await served(gatewayWith({ storage: { usage } }))
+  const paths = routes
+    .filter(({ method, produces }) => method === 'GET' && produces !== 'bytes')
+    .filter(({ name }) => name !== 'getOpenApi')
+    .map(({ name, path }) => {
+      const filled = path
+        .replace('{account}', 'mine')
+        .replace('{request}', 'req_mine')
+        .replaceAll(/\{\w+\}/g, 'none')
+      return queries[name] === undefined ? filled : `${filled}?${queries[name]}`
+    })
+  const texts = async (as: string) =>
+    (await Promise.all(paths.map((path) => ask(as, path)))).map(({ text }) => text).join()
+  const secret = /vendorCost|margin|uncosted|secret-vendor|0\.123456789/
+  expect(await texts('mine')).not.toMatch(secret)
+  expect((await texts('admin')).match(new RegExp(secret, 'g'))?.length).toBeGreaterThan(9)
+  for (const by of ['provider', 'model,providerModel']) {
+    expect(await ask('mine', `/usage?by=${by}`)).toMatchObject({ status: 400, json: { error: { param: 'by' } } })
+    expect(await ask('mine', `/usage.csv?by=${by}`)).toMatchObject({ status: 400 })
+  }
+  expect((await ask('admin', '/usage?by=provider,providerModel')).json.items).toMatchObject([
+    { provider: 'secret-vendor', providerModel: 'secret-vendor-1', vendorCost: '0.123456789', uncosted: 0 },
+  ])
+  expect((await ask('admin', '/usage.csv?by=provider')).text).toMatch(
+    /^provider,.*,cost,vendorCost,margin,uncosted\r\nsecret-vendor,/,
+  )
+  expect((await ask('admin', '/requests.csv')).text).toMatch(/,vendorCost,/)
+  expect((await ask('mine', '/me')).json.features.costs).toBe(false)
+})
+
+test('an account sees no costs in the lists that its host reads for it, unless it asks for them', async () => {
+  const usage = memoryUsageStore()
+  await usage.append([record({ account: 'mine', id: 'req_mine', vendorCost: 5n })])
+  const { usage: admin, csv } = gatewayWith({ storage: { usage } }).admin
+  const all = async (costs?: { readonly costs: boolean }) => [
+    ...(await admin.list({ account: 'mine', ...costs })).items,
+    ...(await admin.statistics({ account: 'mine', by: ['model'], ...costs })),
+    await admin.find('req_mine', costs),
+    await textOf(csv.usage({ account: 'mine', ...costs })),
+    await textOf(csv.statistics({ account: 'mine', by: [], ...costs })),
+  ]
+  expect(JSON.stringify(await all())).not.toMatch(/vendorCost|margin|uncosted/)
+  for (const each of await all({ costs: true })) expect(JSON.stringify(each)).toContain('vendorCost')
+})
+
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}

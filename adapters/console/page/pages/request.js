@@ -91,6 +91,7 @@ function Parts({ call }) {
         rows: [
           ...units.map((unit) => /** @type {const} */ ([named('unit', unit), call[unit] > 0 && whole(call[unit])])),
           [t('cost'), isBilled && [h('strong', null, money(call.cost, currency)), cost && h('small', null, ' ', cost)]],
+          [t('vendorCost'), call.vendorCost !== undefined && money(call.vendorCost, currency, 9)],
           [t('basis'), named('basis', call.basis)],
         ],
       }),

@@ -16,15 +16,29 @@ import { named, t } from '../words.js'
 
 /** @import { StatisticsRow } from '../shapes.d.ts' */
 
-const dimensions = /** @type {const} */ (['model', 'key', 'account', 'user', 'tag', 'endpoint', 'group', 'day'])
+const dimensions = /** @type {const} */ ([
+  'model',
+  'provider',
+  'providerModel',
+  'key',
+  'account',
+  'user',
+  'tag',
+  'endpoint',
+  'group',
+  'day',
+])
+
+/** Those that customers do not have. @type {readonly string[]} */
+const internal = ['account', 'provider', 'providerModel']
 
 /** @typedef {typeof dimensions[number]} Dimension */
 
 export function UsagePage() {
-  const { currency, role, isBilled, units } = useSession()
+  const { currency, role, isBilled, units, features } = useSession()
   const { query } = usePlace()
   const { range, from, to } = usePeriod('30d')
-  const offered = dimensions.filter((each) => each !== 'account' || role === 'admin')
+  const offered = dimensions.filter((each) => role === 'admin' || !internal.includes(each))
   const by = offered.find((each) => each === query['by']) ?? 'model'
   const { account, model } = query
   const asked = { by, from, to, account, model, ...(by === 'day' && { timeZone: timeZone() }) }
@@ -45,8 +59,14 @@ export function UsagePage() {
       (unit) => /** @type {const} */ ([named('unit', unit), (/** @type {StatisticsRow} */ row) => dashed(row[unit])]),
     ),
     ...(isBilled
-      ? [/** @type {const} */ ([t('cost'), (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4)])]
+      ? [
+          /** @type {const} */ ([
+            t(features.costs ? 'revenue' : 'cost'),
+            (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4),
+          ]),
+        ]
       : []),
+    ...(features.costs ? costColumns(isBilled, currency) : []),
   ]
   return h(
     'div',
@@ -79,6 +99,22 @@ export function UsagePage() {
       ],
     }),
   )
+}
+
+/**
+ * What the host paid to vendors, and what is left.
+ * @param {boolean} isBilled @param {string | undefined} currency
+ * @returns {readonly (readonly [title: string, value: (row: StatisticsRow) => string | undefined])[]}
+ */
+function costColumns(isBilled, currency) {
+  const amount = (/** @type {string | undefined} */ value) => (value === undefined ? '–' : money(value, currency, 4, 4))
+  return [
+    [t('vendorCost'), ({ vendorCost }) => amount(vendorCost)],
+    ...(isBilled
+      ? [/** @type {const} */ ([t('margin'), (/** @type {StatisticsRow} */ { margin }) => amount(margin)])]
+      : []),
+    [t('uncosted'), ({ uncosted = 0 }) => dashed(uncosted)],
+  ]
 }
 
 /** Leads to the requests of a row. @param {{ by: Dimension, value: string, range: string, nameOf: (key: string) => string }} properties */

@@ -30,7 +30,7 @@ export const modelRoutes: readonly Route[] = [
         ...(currency !== undefined && { currency }),
         version,
         units: usageUnits,
-        features,
+        features: { ...features, costs: features.costs && identity.role === 'admin' },
       }
     },
   }),

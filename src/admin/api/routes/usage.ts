@@ -3,6 +3,7 @@ import type { LatencyQuestion } from '../../latency.ts'
 import type { UsageSeriesQuestion } from '../../series.ts'
 import type { UsageListQuestion, UsageSumsQuestion, UsageView } from '../../usage.ts'
 import { invalid } from '../../../errors.ts'
+import { usageFields, usageFieldsWith } from '../../../observe/usage/fields.ts'
 import type { UsageDimension } from '../../../observe/usage/contract.ts'
 import { given, route, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
@@ -26,14 +27,15 @@ export const usageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/usage',
     name: 'sumUsage',
-    summary: 'Sums usage by day, account, group, key, model, endpoint, user, tag or session.',
+    summary:
+      'Sums usage by day, account, group, key, model, endpoint, user, tag or session, for the operator also by vendor.',
     role: 'account',
     produces: 'json',
     query: sums,
     response: listOf(usageRow),
-    async answer({ gateway, query, scope }) {
+    async answer({ gateway, query, scope, identity }) {
       const largest = { most: mostRows + 1, measure: 'cost' } as const
-      const items = await gateway.admin.usage.statistics({ ...sumsOf(query, scope), largest })
+      const items = await gateway.admin.usage.statistics({ ...sumsOf(query, scope, identity), largest })
       if (items.length <= mostRows) return { items }
       const message = `These sums have more than ${mostRows} rows: choose fewer dimensions, a shorter time, or "/usage.csv".`
       throw invalid(message, 'by')
@@ -47,7 +49,7 @@ export const usageRoutes: readonly Route[] = [
     role: 'account',
     produces: 'csv',
     query: sums,
-    answer: ({ gateway, query, scope }) => gateway.admin.csv.statistics(sumsOf(query, scope)),
+    answer: ({ gateway, query, scope, identity }) => gateway.admin.csv.statistics(sumsOf(query, scope, identity)),
   }),
   route({
     method: 'GET',
@@ -84,7 +86,8 @@ export const usageRoutes: readonly Route[] = [
     query: z.strictObject({ ...filter.shape, ...page }),
     response: pageOf(request),
     async answer({ gateway, query, scope, identity }) {
-      const found = await gateway.admin.usage.list({ ...given(query), ...scope } as UsageListQuestion)
+      const question = { ...given(query), ...scope, ...costsFor(identity) } as UsageListQuestion
+      const found = await gateway.admin.usage.list(question)
       return { ...found, items: found.items.map((each) => shown(each, identity)) }
     },
   }),
@@ -97,8 +100,8 @@ export const usageRoutes: readonly Route[] = [
     produces: 'csv',
     query: filter,
     answer({ gateway, query, scope, identity }) {
-      const question = { ...given(query), ...scope } as UsageListQuestion
-      return gateway.admin.csv.usage(question, identity.role === 'admin' ? [] : vendors)
+      const question = { ...given(query), ...scope, ...costsFor(identity) } as UsageListQuestion
+      return gateway.admin.csv.usage(question, identity.role === 'admin' ? [] : internal)
     },
   }),
   route({
@@ -110,23 +113,31 @@ export const usageRoutes: readonly Route[] = [
     produces: 'json',
     response: request,
     answer: async ({ gateway, id, scope, identity }) =>
-      shown(within(scope, await gateway.admin.usage.find(id)), identity),
+      shown(within(scope, await gateway.admin.usage.find(id, costsFor(identity))), identity),
   }),
 ]
 
 function sumsOf(
   { by = [], ...rest }: { readonly by?: UsageDimension[] | undefined },
   scope: UsageScope,
+  identity: Identity,
 ): UsageSumsQuestion {
-  return { by, ...given(rest), ...scope }
+  const hidden = identity.role === 'admin' ? undefined : by.find((each) => usageFields[each as 'provider']?.internal)
+  if (hidden !== undefined) throw invalid(`"by" cannot have "${hidden}" here.`, 'by')
+  return { by, ...given(rest), ...scope, ...costsFor(identity) }
 }
 
-/** What says which vendor serves a model: the operator's business. */
-const vendors = ['provider', 'providerModel', 'attemptLog'] as const
+/** What calls cost the host, and which vendor serves a model, is the operator's business. */
+function costsFor({ role }: Identity): { readonly costs: boolean } {
+  return { costs: role === 'admin' }
+}
+
+const internal = ['attemptLog', ...usageFieldsWith((field) => field.internal)] as (keyof UsageView)[]
 
 function shown(view: UsageView, { role }: Identity): object {
   if (role === 'admin') return view
-  const { provider: _, providerModel: __, attemptLog, ...rest } = view
+  const rest = Object.fromEntries(Object.entries(view).filter(([name]) => !internal.includes(name as 'provider')))
+  const { attemptLog } = view
   if (attemptLog === undefined) return rest
   return { ...rest, attemptLog: attemptLog.map(({ outcome, code, startMs, ms }) => ({ outcome, code, startMs, ms })) }
 }

@@ -55,5 +55,6 @@ export const me: z.ZodObject = z.object({
     keys: z.boolean(),
     keySearch: z.boolean(),
     videoSearch: z.boolean(),
+    costs: z.boolean().describe('Whether it is known what calls cost the host. False except for the operator.'),
   }),
 })

@@ -12,7 +12,12 @@ export const sums: Readonly<Record<keyof UsageUnits | 'requests' | 'incomplete' 
   cost: money,
 }
 
-const texts = ['account', 'group', 'key', 'model', 'endpoint', 'user', 'tag', 'session']
+const texts = ['account', 'group', 'key', 'model', 'provider', 'providerModel', 'endpoint', 'user', 'tag', 'session']
+
+const costs = {
+  vendorCost: money.optional().describe('What was spent at vendors, as far as it is known. Only for the operator.'),
+  margin: money.optional().describe('`cost` less `vendorCost`. Only for the operator.'),
+}
 
 /** A row of sums. */
 export const usageRow: z.ZodObject = z.object({
@@ -20,9 +25,14 @@ export const usageRow: z.ZodObject = z.object({
   period: time.optional().describe('The start of the period.'),
   ...Object.fromEntries(texts.map((name) => [name, z.string().optional()])),
   ...sums,
+  ...costs,
+  uncosted: count
+    .optional()
+    .describe('Requests that are not in `vendorCost`, because it is not known. Only for the operator.'),
 })
 
 /** A request in the log. */
-export const request: z.ZodObject = z.object(
-  Object.fromEntries(usageFieldsWith().map((name) => [name, usageFields[name].rule])),
-)
+export const request: z.ZodObject = z.object({
+  ...Object.fromEntries(usageFieldsWith().map((name) => [name, usageFields[name].rule])),
+  margin: costs.margin,
+})

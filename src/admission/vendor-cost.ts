@@ -1,0 +1,34 @@
+/** What a request costs the host at its vendors. */
+import type { Receipt } from '../money/receipt.ts'
+import { costOf } from '../money/prices/cost.ts'
+import type { Model } from '../models/contract.ts'
+import type { LostUsage } from './meter.ts'
+
+/**
+ * In billionths of the currency: of the last attempt, whether or not it is charged, and of those before it, as far as their usage
+ * is known. Undefined if what one of the deployments costs is not known.
+ */
+export function vendorCostOf(receipt: Receipt, model: Model, lost: readonly LostUsage[] = none): bigint | undefined {
+  const { attempts, provider = '', providerModel = '', outcome, delivered, usage, units, serviceTier } = receipt
+  if (attempts === 0) return 0n
+  let sum = 0n
+  const last = { deployment: { provider: { name: provider }, model: providerModel }, usage: delivered ?? usage }
+  const used = [...lost, { ...last, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) }]
+  for (const [index, each] of used.entries()) {
+    // Vendors do not bill a request that they did not answer, not even its fee.
+    const isUnused = each.usage.total_tokens === 0 && each.units === undefined
+    if (isUnused && (index < lost.length || outcome !== 'completed')) continue
+    const cost = costAt(model, each)
+    if (cost === undefined) return undefined
+    sum += cost
+  }
+  return sum
+}
+
+const none: readonly never[] = []
+
+function costAt({ deployments }: Model, { deployment, ...consumed }: LostUsage): bigint | undefined {
+  const { provider, model } = deployment
+  const found = deployments.find((each) => each.provider.name === provider.name && each.model === model)
+  return found?.cost && costOf(found.cost, consumed)
+}
