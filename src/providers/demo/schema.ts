@@ -36,7 +36,7 @@ export function merged(schema: unknown, root: unknown, budget: Budget, depth: nu
   return into
 
   function add(part: unknown, at: number): void {
-    budget.spend(1)
+    budget.spend(2)
     if (at > maxDepth) throw tooMuch()
     if (!isRecord(part)) return
     for (const name of known) {
