@@ -95,8 +95,10 @@ export {
   type RegistryDeployment,
   type RegistryModel,
 } from './models/contract.ts'
+export type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from './models/vendor-keys/contract.ts'
+export { memoryVendorKeyStore } from './models/vendor-keys/memory.ts'
 export { imageModels } from './models/image-models.ts'
-export type { OwnKey, OwnKeyOptions, OwnKeyQuestion } from './models/own-keys.ts'
+export type { OwnKey, OwnKeyMode, OwnKeyOptions, OwnKeyQuestion } from './models/own-key-options.ts'
 export type { ModelEntry, ModelOptions } from './models/registry.ts'
 export type { RouteEntry } from './models/route-entry.ts'
 export type {

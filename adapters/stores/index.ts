@@ -59,6 +59,7 @@ export {
 export { accountOf } from '../../src/money/limits/bucket.ts'
 export type { StorageBundle } from '../../src/gateway/options/storage.ts'
 export type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
+export type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../../src/models/vendor-keys/contract.ts'
 export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 export type {
   Anonymisation,

@@ -11,6 +11,7 @@ import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
+import { VendorKeyAdmin } from './vendor-keys.ts'
 import { VideoAdmin } from './videos.ts'
 import { requireValid, rules } from './check.ts'
 import type { AdminServices } from './services.ts'
@@ -29,6 +30,8 @@ export interface Offers {
   readonly keys: boolean
   /** Finding keys of all accounts. */
   readonly keySearch: boolean
+  /** `vendorKeys`: the option `ownKeys.secrets`. */
+  readonly vendorKeys: boolean
   /** Listing the video tasks of all accounts. */
   readonly videoSearch: boolean
   /** What calls cost the host, in usage: the option `prices`, a `cost` of a model, or a registry. */
@@ -53,6 +56,8 @@ export class Admin {
   readonly alerts: AlertAdmin
   /** Creates, lists, changes and revokes keys. */
   readonly keys: KeyAdmin
+  /** Accounts' own keys at vendors: stores, lists and deletes them. Requires `ownKeys.secrets`. */
+  readonly vendorKeys: VendorKeyAdmin
   /** Usage records and statistics. Requires `storage`, `billing` or `usage: { record: true }`. */
   readonly usage: UsageAdmin
   /** Video tasks: lists, downloads and deletes them. */
@@ -76,14 +81,15 @@ export class Admin {
     this.caps = new CapAdmin(services)
     this.alerts = new AlertAdmin(services)
     this.keys = new KeyAdmin(services)
+    this.vendorKeys = new VendorKeyAdmin(services)
     this.usage = new UsageAdmin(services)
     this.videos = new VideoAdmin(services)
     this.csv = new CsvAdmin(this.accounts, this.keys, this.usage, this.auditLog)
-    this.#personal = new PersonalData(services, this.accounts, this.keys, this.usage)
+    this.#personal = new PersonalData(services, this)
     this.#catalogue = services.catalogue
     this.#groups = services.groups
     this.#prices = services.prices
-    const { ledger, usage, keys, videos, currency } = services
+    const { ledger, usage, keys, vault, videos, currency } = services
     this.#offers = {
       accounts: ledger !== undefined,
       caps: ledger?.caps !== undefined,
@@ -91,6 +97,7 @@ export class Admin {
       usage: usage !== undefined,
       keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,
       keySearch: keys.search !== undefined,
+      vendorKeys: vault !== undefined,
       videoSearch: videos.isSearchable,
       costs: usage !== undefined && services.hasCosts,
       ...(currency !== undefined && { currency }),
@@ -103,7 +110,7 @@ export class Admin {
    */
   by(actor: Actor): Admin {
     requireValid(rules.actor, actor)
-    return new Admin({ ...this.#services, note: (change) => this.#services.auditLog.write(actor, change) })
+    return new Admin({ ...this.#services, actor, note: (change) => this.#services.auditLog.write(actor, change) })
   }
 
   /** Which of these operations the options and stores of the gateway support. */
@@ -112,7 +119,8 @@ export class Admin {
   }
 
   /**
-   * Everything that is stored about an account: itself, its keys, its ledger entries and its usage, read page by page. For
+   * Everything that is stored about an account: itself, its keys, its vendor keys as far as they are shown, its ledger entries
+   * and its usage, read page by page. For
    * a person's right to a copy of their data.
    */
   export(account: string): AsyncGenerator<PersonalItem, void> {
@@ -122,7 +130,7 @@ export class Admin {
   /**
    * Removes what refers to a person. All keys of the account are revoked and lose their names, users, tags and addresses;
    * usage records move to a random account and lose keys, users, sessions and tags; the ledger forgets the name of the
-   * account. Its entries are kept under its id, because books must be. Stored responses, videos and responses kept for
+   * account. Its entries are kept under its id, because books must be. Vendor keys, stored responses, videos and responses kept for
    * idempotency keys are deleted, videos in progress cancelled; `left` names those that a store cannot delete. Afterwards,
    * wait for requests in progress and erase again, to include these. Throws a 400 if the usage store cannot anonymise.
    */

@@ -4,6 +4,7 @@ import { keyChangeShape, newKeyShape } from '../callers/key-fields.ts'
 import { breachOf, strict } from '../records/rules.ts'
 import {
   accountShape,
+  apiKey,
   auditFilter,
   capOverride,
   capSubject,
@@ -61,6 +62,7 @@ type RuleName =
   | 'keyChange'
   | 'keySearch'
   | 'keyRotation'
+  | 'vendorKey'
   | 'capSubject'
   | 'capOverride'
   | 'capClearing'
@@ -101,6 +103,7 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   keyChange: strict({ group: z.string().optional(), ...keyChangeShape }),
   keySearch: strict({ ...page, ...keySearch }),
   keyRotation: strict({ overlapMs }),
+  vendorKey: strict({ account: id, provider: id, apiKey }),
   capSubject: strict({ account: id, ...capSubject }),
   capOverride: strict({ account: id, cap: text, ...capOverride }),
   capClearing: strict({ account: id, cap: text, ...capSubject }),

@@ -11,10 +11,12 @@ export interface Remainder {
   readonly until?: number
 }
 
-/** Deletes the stored responses, idempotent responses, videos and alerts of an account. Returns what is left. */
+/** Deletes the vendor keys, stored responses, idempotent responses, videos and alerts of an account. Returns what is left. */
 export async function eraseStored(services: AdminServices, account: string): Promise<Remainder[]> {
-  const { responses, idempotency, videos, ledger, pageGuard, now } = services
+  const { responses, idempotency, vendorKeys, videos, ledger, pageGuard, now } = services
   const left: Remainder[] = []
+  await pageGuard('the store of vendor keys').call(() => vendorKeys?.deleteAll(account))
+  services.vault?.known.forget()
   if (!(await deleteAll(responses, pageGuard('the response store'), account))) left.push({ kind: 'responses' })
   if (idempotency !== undefined) {
     const { store, keepMs } = idempotency

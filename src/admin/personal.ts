@@ -5,6 +5,7 @@ import type { Guard } from '../records/guard.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
+import type { VendorKeyAdmin, VendorKeyView } from './vendor-keys.ts'
 import { requireMethod, requireId, requireValid, rules } from './check.ts'
 import { eraseStored, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
@@ -25,6 +26,12 @@ export type PersonalItem =
       readonly kind: 'key'
       /** The key. */
       readonly item: KeyView
+    }
+  | {
+      /** A key of its own at a vendor, without the key itself. */
+      readonly kind: 'vendor-key'
+      /** What is shown of it. */
+      readonly item: VendorKeyView
     }
   | {
       /** A ledger entry. */
@@ -51,10 +58,18 @@ export interface Erased {
   readonly left: readonly Remainder[]
 }
 
+interface Parts {
+  readonly accounts: AccountAdmin
+  readonly keys: KeyAdmin
+  readonly vendorKeys: VendorKeyAdmin
+  readonly usage: UsageAdmin
+}
+
 /** Export and deletion of what is stored about a person. */
 export class PersonalData {
   readonly #accounts: AccountAdmin
   readonly #keys: KeyAdmin
+  readonly #vendorKeys: VendorKeyAdmin | undefined
   readonly #usageAdmin: UsageAdmin
   readonly #ledger: Ledger | undefined
   readonly #usage: UsageStore | undefined
@@ -63,9 +78,10 @@ export class PersonalData {
   readonly #note: AdminServices['note']
   readonly #eraseStored: (account: string) => Promise<Remainder[]>
 
-  constructor(services: AdminServices, accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
+  constructor(services: AdminServices, { accounts, keys, vendorKeys, usage }: Parts) {
     this.#accounts = accounts
     this.#keys = keys
+    this.#vendorKeys = services.vault && vendorKeys
     this.#usageAdmin = usage
     this.#ledger = services.ledger
     this.#usage = services.usage
@@ -82,6 +98,7 @@ export class PersonalData {
       if (found !== undefined) yield { kind: 'account', item: found }
     }
     for (const item of await this.#keys.list(account)) yield { kind: 'key', item }
+    for (const item of (await this.#vendorKeys?.list(account)) ?? []) yield { kind: 'vendor-key', item }
     if (this.#ledger?.entries !== undefined) {
       for await (const item of allItems((page) => this.#accounts.entries(account, page))) yield { kind: 'entry', item }
     }

@@ -22,6 +22,12 @@ export const id: z.ZodString = z
   .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
   .meta({ minLength: 1, maxLength: 128, pattern: undefined })
 
+/** A key at a vendor. Messages never repeat it. */
+export const apiKey: z.ZodString = z
+  .string()
+  .regex(/^[\x21-\x7e]{8,4096}$/, 'must be a key of 8 to 4,096 visible ASCII characters, without spaces')
+  .meta({ minLength: 8, maxLength: 4_096, pattern: undefined })
+
 /** A text that is compared or stored. */
 export const text: z.ZodType<string> = storable()
 

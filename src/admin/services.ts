@@ -1,11 +1,13 @@
 import type { AuditLog } from './audit/audit-log.ts'
-import type { Note } from './audit/change.ts'
+import type { Actor, Note } from './audit/change.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import type { PriceTable } from '../money/prices/price-table.ts'
 import type { KeyStore } from '../callers/contract.ts'
 import type { Idempotency } from '../admission/idempotency/idempotency.ts'
 import type { Catalogue } from '../models/catalogue.ts'
+import type { VendorKeyStore } from '../models/vendor-keys/contract.ts'
+import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
@@ -15,10 +17,16 @@ export interface AdminServices {
   readonly auditLog: AuditLog
   /** Writes a change into it. */
   readonly note: Note
+  /** In whose name changes are made. Default: the host's own code. */
+  readonly actor?: Actor
   readonly keys: KeyStore
   readonly ledger: Ledger | undefined
   readonly usage: UsageStore | undefined
   readonly responses: ResponseStore
+  /** Undefined if there is none, and nothing to delete in it. */
+  readonly vendorKeys: VendorKeyStore | undefined
+  /** Undefined without secrets. */
+  readonly vault: VendorKeyVault | undefined
   /** Undefined if idempotency keys are turned off. */
   readonly idempotency: Pick<Idempotency, 'store' | 'keepMs'> | undefined
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>

@@ -57,14 +57,21 @@ export class Catalogue {
    * model that does not exist and for one outside the caller's group.
    */
   find(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> | Model {
-    const found = this.findForTask(id, caller, startedAt)
+    const found = this.#find(id, caller, startedAt)
     const { ownKeys } = this.#options
     if (ownKeys === undefined) return found
-    return Promise.resolve(found).then((model) => ownKeys.modelFor(model, caller))
+    return found instanceof Promise
+      ? found.then((model) => ownKeys.modelFor(model, caller))
+      : ownKeys.modelFor(found, caller)
   }
 
   /** Like `find`, with the host's keys: tasks go on without their caller. */
-  findForTask(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> | Model {
+  async findForTask(id: string, caller: Caller): Promise<Model> {
+    const found = await this.#find(id, caller, this.#options.now())
+    return this.#options.ownKeys?.modelForTask(found, caller) ?? found
+  }
+
+  #find(id: string, caller: Caller, startedAt: number): Promise<Model> | Model {
     const found = this.#registry.find(id, caller)
     if (found === undefined || 'deployments' in found) return this.#allowed(found, id, caller, startedAt)
     const finding = within(registryTimeoutMs, found, 'the model registry')

@@ -9,37 +9,8 @@ import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { KeySource } from '../providers/credentials/token.ts'
 import type { Deployment, Model } from './contract.ts'
-
-/** A customer's key at a vendor. */
-export interface OwnKey {
-  /** The key, or a function that returns it: the same function each time, which its tokens are kept for. */
-  readonly apiKey: string | KeySource
-  /** Whether the host's key may serve, and is then charged as usual, if this one fails. Default false. */
-  readonly fallback?: boolean
-}
-
-/** What is asked for a key. */
-export interface OwnKeyQuestion {
-  /** The model, as clients name it. */
-  readonly model: string
-  /** The name of the provider, such as `openai`. */
-  readonly provider: string
-  /** The provider's name for the model. */
-  readonly providerModel: string
-}
-
-/** Options for the customers' own keys at vendors. */
-export interface OwnKeyOptions {
-  /**
-   * Required. The caller's key for a deployment; undefined if the host's serves. Called for each request, so cache what takes
-   * time; within 3 s. If one deployment of a model has a key, only those with one are tried, unless `fallback` says otherwise.
-   * Throw a `GatewayError` for callers that must have a key and have none. Not asked for videos, and for providers without
-   * `withKey`.
-   */
-  credentials(caller: Caller, deployment: OwnKeyQuestion): OwnKey | undefined | Promise<OwnKey | undefined>
-  /** What a call with such a key costs, such as `{ request: '0.001' }`. Caps and limits count it as any other. Default: nothing. */
-  readonly price?: PriceOptions
-}
+import { isMode, type OwnKey, type OwnKeyMode, type OwnKeyOptions, type OwnKeyQuestion } from './own-key-options.ts'
+import type { KnownVendorKeys } from './vendor-keys/known-keys.ts'
 
 const limitMs = 3_000
 /** Of one provider of the host. Those that are used least are made again. */
@@ -60,29 +31,40 @@ const free: PriceOptions = {
 /** The customer pays the vendor. */
 const nothing = parseCost(free)
 
+/** The caller's keys, in the order of the deployments. */
+interface Answer {
+  readonly mode: OwnKeyMode
+  readonly keys: readonly (OwnKey | undefined)[]
+}
+
 /** Puts callers' own keys in the place of the host's. */
 export class OwnKeys {
   readonly #options: OwnKeyOptions
+  readonly #stored: Pick<KnownVendorKeys, 'find'> | undefined
   readonly #price: Price
   readonly #providers = new Map<Provider, LRUCache<string | KeySource, Provider>>()
 
-  /** Throws a `TypeError` for an invalid price. */
-  constructor(options: OwnKeyOptions) {
+  /** `stored`: the keys of `gateway.admin.vendorKeys`. Throws a `TypeError` for an invalid price. */
+  constructor(options: OwnKeyOptions, stored?: Pick<KnownVendorKeys, 'find'>) {
     this.#options = options
+    this.#stored = stored
     this.#price = new Price({ ...free, ...options.price })
   }
 
-  /** The model as it is served for the caller. Rejects with 503 if the function fails: the host's key does not step in. */
-  async modelFor(model: Model, caller: Caller): Promise<Model> {
-    const found = await within(limitMs, this.#keysFor(model, caller), 'ownKeys.credentials').catch(unanswered)
-    const own = found.filter(({ key }) => key !== undefined)
-    if (own.length === 0) return model
-    const { price, ...rest } = model
-    const owned = own.map(({ deployment, key }) => this.#owned(deployment, key as OwnKey))
-    const others = own.every(({ key }) => key?.fallback === true) ? model.deployments : []
-    const after = Math.max(...owned.map(({ order }) => order)) + 1
-    const host = others.map((each) => ({ ...each, order: each.order + after, ...(price && { price }) }))
-    return { ...rest, deployments: [...owned, ...host] }
+  /**
+   * The model as it is served for the caller. Throws or rejects with 503 if its keys cannot be read: the host's do not step in; and
+   * with 403 if it must have a key and has none.
+   */
+  modelFor(model: Model, caller: Caller): Model | Promise<Model> {
+    const answer = this.#ask(caller, (mode) => this.#keysFor(mode, model, caller))
+    return answer instanceof Promise ? answer.then((each) => this.#served(model, each)) : this.#served(model, answer)
+  }
+
+  /** The same of what is always served with the host's key. */
+  async modelForTask(model: Model, caller: Caller): Promise<Model> {
+    const { mode } = await this.#ask(caller, (each) => ({ mode: each, keys: [] }))
+    if (mode === 'only') throw withoutKey(model, 'which videos cannot use')
+    return model
   }
 
   /** Closes the providers. */
@@ -92,15 +74,58 @@ export class OwnKeys {
     await Promise.all(all.map(async (provider) => provider.close?.()))
   }
 
-  #keysFor({ id, deployments }: Model, caller: Caller) {
-    return Promise.all(
-      deployments.map(async (deployment) => {
-        const { provider, model } = deployment
-        const question = { model: id, provider: provider.name, providerModel: model }
-        const key = provider.withKey && (await this.#options.credentials(caller, question))
-        return { deployment, key: key ?? undefined }
-      }),
+  #ask(caller: Caller, act: (mode: OwnKeyMode) => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    const { mode = 'prefer' } = this.#options
+    try {
+      const answer = typeof mode === 'function' ? modeOf(mode, caller).then(act) : act(mode)
+      return answer instanceof Promise ? within(limitMs, answer, 'ownKeys').catch(unanswered) : answer
+    } catch (error) {
+      return unanswered(error)
+    }
+  }
+
+  #keysFor(mode: OwnKeyMode, { id, deployments }: Model, caller: Caller): Answer | Promise<Answer> {
+    if (mode === 'host') return { mode, keys: [] }
+    const keys = deployments.map(
+      ({ provider, model }) =>
+        provider.withKey && this.#keyFor(caller, { model: id, provider: provider.name, providerModel: model }),
     )
+    if (!keys.some((key) => key instanceof Promise)) return { mode, keys: keys as Answer['keys'] }
+    return Promise.all(keys).then((all) => ({ mode, keys: all }))
+  }
+
+  #keyFor(caller: Caller, question: OwnKeyQuestion): OwnKey | undefined | Promise<OwnKey | undefined> {
+    const { credentials } = this.#options
+    if (credentials === undefined) return this.#storedKey(caller, question)
+    const asked = (async () => credentials(caller, question))()
+    return asked.then((key) => key ?? this.#storedKey(caller, question))
+  }
+
+  #storedKey({ account }: Caller, { provider }: OwnKeyQuestion): OwnKey | undefined | Promise<OwnKey | undefined> {
+    const { fallback = false } = this.#options
+    const owned = (apiKey: string | undefined) => (apiKey === undefined ? undefined : { apiKey, fallback })
+    const found = this.#stored?.find({ account, provider })
+    return found instanceof Promise ? found.then(owned) : owned(found)
+  }
+
+  #served(model: Model, { mode, keys }: Answer): Model {
+    const owned: Deployment[] = []
+    let mayFallBack = mode !== 'only'
+    for (const [index, deployment] of model.deployments.entries()) {
+      const key = keys[index]
+      if (key === undefined) continue
+      owned.push(this.#owned(deployment, key))
+      mayFallBack &&= key.fallback === true
+    }
+    if (owned.length === 0) {
+      if (mode === 'only') throw withoutKey(model, remedyFor(model))
+      return model
+    }
+    const { price, ...rest } = model
+    const after = Math.max(...owned.map(({ order }) => order)) + 1
+    const others = mayFallBack ? model.deployments : []
+    const host = others.map((each) => ({ ...each, order: each.order + after, ...(price && { price }) }))
+    return { ...rest, deployments: [...owned, ...host] }
   }
 
   #owned({ provider, ...deployment }: Deployment, { apiKey }: OwnKey): Deployment {
@@ -112,12 +137,28 @@ export class OwnKeys {
   }
 }
 
+async function modeOf(mode: (caller: Caller) => OwnKeyMode | Promise<OwnKeyMode>, caller: Caller): Promise<OwnKeyMode> {
+  const chosen: unknown = await mode(caller)
+  if (isMode(chosen)) return chosen
+  throw new TypeError("the function ownKeys.mode must return 'only', 'prefer' or 'host'")
+}
+
 function withKey(provider: Provider, apiKey: string | KeySource): Provider {
   try {
     return provider.withKey?.(apiKey) as Provider
   } catch (error) {
     return unanswered(error)
   }
+}
+
+function remedyFor({ deployments }: Model): string {
+  const names = new Set(deployments.flatMap(({ provider }) => (provider.withKey ? [provider.name] : [])))
+  return names.size === 0 ? 'which it cannot use' : `and you have none for ${[...names].join(' or ')}`
+}
+
+function withoutKey({ id }: Model, why: string): GatewayError {
+  const message = `The model "${id}" is served to you with a vendor key of your own only, ${why}.`
+  return new GatewayError('forbidden', { message, shouldRetry: false })
 }
 
 function unanswered(error: unknown): never {

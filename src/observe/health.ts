@@ -1,7 +1,16 @@
 import type { BreakerChange, GatewayState } from './gateway-state.ts'
 
 /** A store, by its name in the option `storage`. */
-export type StoreName = 'keys' | 'limits' | 'ledger' | 'usage' | 'tasks' | 'idempotency' | 'responses' | 'audit'
+export type StoreName =
+  | 'keys'
+  | 'limits'
+  | 'ledger'
+  | 'usage'
+  | 'tasks'
+  | 'idempotency'
+  | 'responses'
+  | 'audit'
+  | 'vendorKeys'
 
 /** The state of a gateway, with that of its stores. Plain values, without secrets. */
 export interface GatewayHealth extends Omit<GatewayState, 'closing' | 'breakers'> {

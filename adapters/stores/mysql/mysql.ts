@@ -5,6 +5,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
+import { sqlVendorKeys } from '../sql/vendor-keys.ts'
 import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { batchedAdmission } from '../batched-admission.ts'
 import { Calls } from './calls.ts'
@@ -65,6 +66,7 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage
     idempotency,
     responses,
     audit: sqlAudit(sql),
+    vendorKeys: sqlVendorKeys(sql),
     admission: batchedAdmission(calls, limits, ledger),
     async close() {
       await Promise.all([ledger.close(), idempotency.close(), responses.close()])

@@ -6,6 +6,7 @@ import { noticesTable } from '../sql/notices.ts'
 import { responsesTables } from '../sql/responses.ts'
 import { tasksTable } from '../sql/tasks.ts'
 import { usageTables } from '../sql/usage-tables.ts'
+import { vendorKeysTables } from '../sql/vendor-keys.ts'
 import { definitions, dialect } from './dialect.ts'
 
 /**
@@ -115,9 +116,16 @@ const layout = `
 /** The statements that create them. What is last shows that all the others have run. */
 export const tables: readonly string[] = definitions(
   [
-    ...[keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable].map((table) =>
-      table(dialect),
-    ),
+    ...[
+      keysTable,
+      tasksTable,
+      idempotencyTable,
+      responsesTables,
+      usageTables,
+      noticesTable,
+      auditTable,
+      vendorKeysTables,
+    ].map((table) => table(dialect)),
     limitsTables,
     ledgerTables,
     capsTables,

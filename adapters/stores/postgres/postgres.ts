@@ -5,6 +5,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
+import { sqlVendorKeys } from '../sql/vendor-keys.ts'
 import { age, checkKnown, count, flag, text, type Rule } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
@@ -93,6 +94,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     idempotency: sqlIdempotency(sql),
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),
+    vendorKeys: sqlVendorKeys(sql),
     admission: batchedAdmission(calls, limits, ledger),
     close: () => database.close(),
   }

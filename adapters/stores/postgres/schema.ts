@@ -6,6 +6,7 @@ import { noticesTable } from '../sql/notices.ts'
 import { responsesTables } from '../sql/responses.ts'
 import { tasksTable } from '../sql/tasks.ts'
 import { usageTables } from '../sql/usage-tables.ts'
+import { vendorKeysTables } from '../sql/vendor-keys.ts'
 import { admissionSchema } from './admission-schema.ts'
 import { capsSchema } from './caps-schema.ts'
 import { compactionSchema } from './compaction.ts'
@@ -40,9 +41,16 @@ const itemsGo = `
 
 /** Statements in which `@.` precedes every name in the schema. */
 export const tables: string = [
-  ...[keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable].map((table) =>
-    table(dialect),
-  ),
+  ...[
+    keysTable,
+    tasksTable,
+    idempotencyTable,
+    responsesTables,
+    usageTables,
+    noticesTable,
+    auditTable,
+    vendorKeysTables,
+  ].map((table) => table(dialect)),
   limitsSchema,
   usageSchema,
   capsSchema,

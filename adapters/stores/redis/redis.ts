@@ -9,6 +9,7 @@ import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
 import { redisAuditLog } from './audit-log.ts'
 import { redisResponses } from './responses.ts'
+import { redisVendorKeys } from './vendor-keys.ts'
 import { senderOf, type RedisClient } from './clients.ts'
 import { retrying } from './failover.ts'
 import { Scripts } from './scripts.ts'
@@ -71,6 +72,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),
+    vendorKeys: redisVendorKeys(scripts, keyBases),
     admission: redisAdmission(calls, limits, ledger),
   }
 }

@@ -5,6 +5,7 @@ import { noticesTable } from '../sql/notices.ts'
 import { responsesTables } from '../sql/responses.ts'
 import { tasksTable } from '../sql/tasks.ts'
 import { usageTables } from '../sql/usage-tables.ts'
+import { vendorKeysTables } from '../sql/vendor-keys.ts'
 import { capsSchema } from './caps-schema.ts'
 import { ledgerSchema } from './ledger.ts'
 import { limitsSchema } from './limits.ts'
@@ -20,9 +21,16 @@ const itemsGo = `
 
 /** All tables of a new file. */
 export const tables: string = [
-  ...[keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable].map((table) =>
-    table(dialect).replaceAll('@.', 'modelhatch_'),
-  ),
+  ...[
+    keysTable,
+    tasksTable,
+    idempotencyTable,
+    responsesTables,
+    usageTables,
+    noticesTable,
+    auditTable,
+    vendorKeysTables,
+  ].map((table) => table(dialect).replaceAll('@.', 'modelhatch_')),
   limitsSchema,
   ledgerSchema,
   capsSchema,

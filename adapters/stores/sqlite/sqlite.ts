@@ -8,6 +8,7 @@ import { sqlKeys } from '../sql/keys.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
+import { sqlVendorKeys } from '../sql/vendor-keys.ts'
 import { age, checkKnown, elsewhere } from '../../../src/records/known-options.ts'
 import { Database } from './database.ts'
 import { sqliteAdmission } from './admission.ts'
@@ -65,6 +66,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     idempotency,
     responses,
     audit: sqlAudit(sql),
+    vendorKeys: sqlVendorKeys(sql),
     admission: sqliteAdmission(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.

@@ -9,6 +9,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { modelRoutes } from './routes/models.ts'
 import { personalRoutes } from './routes/personal.ts'
 import { usageRoutes } from './routes/usage.ts'
+import { vendorKeyRoutes } from './routes/vendor-keys.ts'
 import { videoRoutes } from './routes/videos.ts'
 import * as z from 'zod'
 import { openApi } from './openapi.ts'
@@ -16,6 +17,7 @@ import { openApi } from './openapi.ts'
 const described: readonly Route[] = [
   ...modelRoutes,
   ...keyRoutes,
+  ...vendorKeyRoutes,
   ...accountRoutes,
   ...capRoutes,
   ...alertRoutes,

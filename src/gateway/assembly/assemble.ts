@@ -13,6 +13,7 @@ import type { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { Catalogue } from '../../models/catalogue.ts'
 import type { Model, ModelRegistry } from '../../models/contract.ts'
 import { OwnKeys } from '../../models/own-keys.ts'
+import { VendorKeyVault } from '../../models/vendor-keys/vault.ts'
 import { providersOf, staticRegistry } from '../../models/registry.ts'
 import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
 import { Observer } from '../../observe/observe.ts'
@@ -29,11 +30,12 @@ import type { Closing } from './close.ts'
 import { KnownDeployments } from './known-deployments.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
-import { guardedResponses, storesOf } from './stores.ts'
+import { guardedResponses, storesOf, type Stores } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
 import { videoTasks } from './video-tasks.ts'
 import { warningsIn } from '../warnings/find.ts'
 import type { ConfigWarning } from '../../records/warning.ts'
+import type { Provider } from '../../providers/contract.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 
 export interface Assembly {
@@ -96,14 +98,17 @@ export function assemble(options: GatewayOptions): Assembly {
   const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
   const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tableDefaults })
   const all = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
-  const ownKeys = options.ownKeys && new OwnKeys(options.ownKeys)
-  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced, ownKeys })
   const guard = guarding(timeouts.storeMs ?? 2_000)
+  const providers = isRegistry(models) ? undefined : providersOf(models)
+  const vault = vaultOf(options, stores, guard('the store of vendor keys'), providers, ticks)
+  const ownKeys = options.ownKeys && new OwnKeys(options.ownKeys, vault?.known)
+  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced, ownKeys })
   const alerts = alertDelivery(options, ledger, guard('the ledger'), observer)
   const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer, alerts })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const admin = new Admin({
     ...stores,
+    vault,
     auditLog,
     note: (change) => auditLog.write(undefined, change),
     idempotency,
@@ -138,11 +143,10 @@ export function assemble(options: GatewayOptions): Assembly {
     usable: (model: Model) => breaker.usable(attemptOrder(model.deployments, random)),
     stallMs: timeouts.stallMs ?? 60_000,
   }
-  const providers = isRegistry(models) ? [] : providersOf(models)
   const named = all.filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
-  const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...providers]
+  const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...(providers ?? [])]
   return {
     admin,
     admission,
@@ -158,7 +162,7 @@ export function assemble(options: GatewayOptions): Assembly {
     observer,
     services,
     questions,
-    vendorQuestions: vendorQuestions(providers, named),
+    vendorQuestions: vendorQuestions(providers ?? [], named),
     warnings: warningsIn(options, all),
     routes: new Routes(options.endpoints),
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
@@ -178,6 +182,19 @@ function hasCosts(models: readonly Model[]): boolean {
 function staticModel(registry: ModelRegistry, id: string): Model[] {
   const model = registry.find(id) as Model | undefined
   return model === undefined ? [] : [model]
+}
+
+/** Undefined if no keys of accounts are kept. */
+function vaultOf(
+  { ownKeys }: GatewayOptions,
+  { vendorKeys: store }: Stores,
+  guard: Guard,
+  providers: Iterable<Provider> | undefined,
+  ticks: () => number,
+): VendorKeyVault | undefined {
+  const { secrets } = ownKeys ?? {}
+  if (secrets === undefined || store === undefined) return undefined
+  return new VendorKeyVault({ store, guard, secrets, providers, ticks })
 }
 
 /** Makes guards with a common timeout. */

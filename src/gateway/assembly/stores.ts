@@ -8,6 +8,8 @@ import type { Ledger } from '../../money/ledger/contract.ts'
 import { memoryLedger } from '../../money/ledger/memory.ts'
 import type { LimitStore } from '../../money/limits/contract.ts'
 import { memoryLimitStore } from '../../money/limits/memory.ts'
+import type { VendorKeyStore } from '../../models/vendor-keys/contract.ts'
+import { memoryVendorKeyStore } from '../../models/vendor-keys/memory.ts'
 import type { GatewayOptions, KeyOptions } from '../options/options.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import { memoryResponseStore } from '../../responses/memory.ts'
@@ -25,11 +27,13 @@ export interface Stores {
   readonly usage: UsageStore | undefined
   readonly responses: ResponseStore
   readonly audit: AuditStore
+  /** Undefined if there are none. */
+  readonly vendorKeys: VendorKeyStore | undefined
 }
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
 export function storesOf(options: GatewayOptions, now: () => number): Stores {
-  const { storage, billing, usage } = options
+  const { storage, billing, usage, ownKeys } = options
   const record = usage?.record ?? (storage !== undefined || billing !== undefined)
   return {
     keys: keysOf(options, now()),
@@ -38,6 +42,7 @@ export function storesOf(options: GatewayOptions, now: () => number): Stores {
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
     responses: storage?.responses ?? memoryResponseStore({ clock: now }),
     audit: storage?.audit ?? memoryAuditStore(),
+    vendorKeys: storage?.vendorKeys ?? (ownKeys?.secrets && memoryVendorKeyStore()),
   }
 }
 

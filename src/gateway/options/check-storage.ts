@@ -10,6 +10,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   tasks: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
+  vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],
   responses: ['put', 'get', 'holding', 'delete'],
   admission: ['admit', 'finish'],
 }

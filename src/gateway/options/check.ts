@@ -19,6 +19,11 @@ import { storageRule } from './check-storage.ts'
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
 
+/** Messages never repeat it. */
+const sealingSecret = z
+  .string('must be a text: is a variable unset?')
+  .min(32, "must have at least 32 characters, such as those of 'openssl rand -base64 32'")
+
 const nameCurrency = "must name the currency of all prices and balances, such as 'EUR'"
 
 /** Objects with methods; a class instance too. */
@@ -68,7 +73,18 @@ const schema = strict({
   keyInQuery: z.boolean().optional(),
   affinity: z.enum(['auto', 'none']).optional(),
   fairness: strict({ maxWaitMs: timed.optional() }).optional(),
-  ownKeys: strict({ credentials: anyFunction, price: z.unknown().optional() }).optional(),
+  ownKeys: strict({
+    credentials: anyFunction.optional(),
+    secrets: z.array(sealingSecret, 'must be a list of secrets').min(1, 'must have at least one secret').optional(),
+    mode: z.union([z.enum(['only', 'prefer', 'host']), anyFunction]).optional(),
+    fallback: z.boolean().optional(),
+    price: z.unknown().optional(),
+  })
+    .refine(
+      ({ credentials, secrets }) => (credentials ?? secrets) !== undefined,
+      'needs "secrets", which keep the keys of accounts, or the function "credentials"',
+    )
+    .optional(),
   sizes: strict({
     jsonBytes: positive,
     jsonDepth: positive.max(1_000),

@@ -13,7 +13,7 @@ import type { IdempotencyOptions } from '../../admission/idempotency/idempotency
 import type { LimitOptions } from '../../money/limits/options.ts'
 import type { Group } from '../../models/catalogue.ts'
 import type { ModelRegistry } from '../../models/contract.ts'
-import type { OwnKeyOptions } from '../../models/own-keys.ts'
+import type { OwnKeyOptions } from '../../models/own-key-options.ts'
 import type { ModelEntry } from '../../models/registry.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'

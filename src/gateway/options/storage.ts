@@ -6,6 +6,7 @@ import type { IdempotencyStore } from '../../admission/idempotency/contract.ts'
 import type { LimitStore } from '../../money/limits/contract.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import type { TaskStore } from '../../tasks/contract.ts'
+import type { VendorKeyStore } from '../../models/vendor-keys/contract.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 
 /**
@@ -29,6 +30,8 @@ export interface StorageBundle {
   readonly responses?: ResponseStore
   /** Who changed what through administration. */
   readonly audit?: AuditStore
+  /** Accounts' own keys at vendors. Only used with `ownKeys.secrets`. */
+  readonly vendorKeys?: VendorKeyStore
   /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
   readonly admission?: AdmissionStore
   /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */

@@ -8,6 +8,7 @@ import {
   testLimitStore,
   testResponseStore,
   testUsageStore,
+  testVendorKeyStore,
   type TestFunction,
 } from '../../../src/testing/index.ts'
 
@@ -20,7 +21,9 @@ export function testStores(test: TestFunction, storage: Bundle, other: Bundle): 
   testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
   testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
   testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
-  const { usage, audit } = storage
+  const { usage, audit, vendorKeys } = storage
   if (audit !== undefined) testAuditStore(test, () => audit, { reopen: () => other.audit ?? audit })
+  if (vendorKeys !== undefined)
+    testVendorKeyStore(test, () => vendorKeys, { reopen: () => other.vendorKeys ?? vendorKeys })
   if (usage !== undefined) testUsageStore(test, () => usage, { reopen: () => other.usage ?? usage })
 }

@@ -54,6 +54,7 @@ export const me: z.ZodObject = z.object({
     usage: z.boolean(),
     keys: z.boolean(),
     keySearch: z.boolean(),
+    vendorKeys: z.boolean(),
     videoSearch: z.boolean(),
     costs: z.boolean().describe('Whether it is known what calls cost the host. False except for the operator.'),
   }),

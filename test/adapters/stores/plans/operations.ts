@@ -45,6 +45,7 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await tasks(bundle, account)
   await answers(bundle, account)
   await changes(bundle, account)
+  await ownKeys(bundle, account)
   const { usage } = bundle
   const startedAt = Date.now()
   const records = ['a', 'b'].map((model) => usageRecord({ id: fresh('req'), account, model, key: 'key 7', startedAt }))
@@ -205,6 +206,19 @@ async function changes({ audit }: Bundle, account: string): Promise<void> {
   await audit.list({ limit: 3 })
   await audit.read(number - 1, 3)
   await audit.erase(account, 'nobody')
+}
+
+async function ownKeys({ vendorKeys }: Bundle, account: string): Promise<void> {
+  const record = { account, provider: 'openai', sealed: 's', hint: '', createdAt: 1 }
+  await vendorKeys.put(record)
+  await vendorKeys.put(record)
+  await vendorKeys.reseal({ ...record, sealed: 't' }, 's')
+  await vendorKeys.list(account)
+  await vendorKeys.page(undefined, 3)
+  await vendorKeys.page(record, 3)
+  await vendorKeys.revision()
+  await vendorKeys.delete(record)
+  await vendorKeys.deleteAll(account)
 }
 
 async function answers({ idempotency, responses }: Bundle, account: string): Promise<void> {

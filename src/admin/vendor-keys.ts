@@ -1,0 +1,157 @@
+import { GatewayError, invalid } from '../errors.ts'
+import type { VendorKeyName, VendorKeyRecord } from '../models/vendor-keys/contract.ts'
+import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
+import type { Guard } from '../records/guard.ts'
+import { requireId, requireValid, rules } from './check.ts'
+import type { AdminServices } from './services.ts'
+
+/** A key to be kept. */
+export interface NewVendorKey extends VendorKeyName {
+  /** The vendor's key: 8 to 4,096 visible ASCII characters. It cannot be read again. */
+  readonly apiKey: string
+}
+
+/** What is shown of an account's own key at a vendor. */
+export interface VendorKeyView extends VendorKeyName {
+  /** The last four characters of the key; empty for a short one. */
+  readonly hint: string
+  /** When it was stored. Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** Who stored it: the name of `admin.by`, or that of the admin API. Absent for the host's own code. */
+  readonly by?: string
+}
+
+/** The result of `vendorKeys.rotate`. */
+export interface VendorKeyRotation {
+  /** Number of keys that were sealed anew with the first secret. */
+  readonly resealed: number
+  /** Number of keys that none of the secrets opens: their accounts have to enter them again. */
+  readonly unreadable: number
+}
+
+/** Keys of one account. */
+const most = 100
+/** Of a shorter key the last characters would tell too much. */
+const hintedLength = 16
+/** Keys that a rotation reads at once. */
+const batch = 100
+
+/** Accounts' own keys at vendors. Methods throw a 400 without the option `ownKeys.secrets`, and a 503 if the store fails. */
+export class VendorKeyAdmin {
+  readonly #given: VendorKeyVault | undefined
+  readonly #guard: Guard
+  readonly #now: () => number
+  readonly #note: AdminServices['note']
+  readonly #by: string | undefined
+
+  /** @internal */
+  constructor({ vault, guard, now, note, actor }: AdminServices) {
+    this.#given = vault
+    this.#guard = guard('the store of vendor keys')
+    this.#now = now
+    this.#note = note
+    this.#by = actor?.name
+  }
+
+  /** The names of the providers that take such keys, ordered; empty if a registry of the host has the models. */
+  providers(): readonly string[] {
+    return this.#vault.providers ?? []
+  }
+
+  /**
+   * Stores an account's key in the place of the one that it has for the provider. All processes use it within a second. Throws a
+   * 400 for a provider that takes none.
+   */
+  async put(key: NewVendorKey): Promise<VendorKeyView> {
+    requireValid(rules.vendorKey, key)
+    const { store, sealing } = this.#vault
+    const { account, provider, apiKey } = key
+    this.#requireProvider(provider)
+    const own = await this.list(account)
+    const before = own.find((each) => each.provider === provider)
+    if (before === undefined && own.length >= most)
+      throw invalid(`An account can have ${most} vendor keys.`, 'provider')
+    const hint = apiKey.length < hintedLength ? '' : apiKey.slice(-4)
+    const view = { account, provider, hint, createdAt: this.#now(), ...(this.#by !== undefined && { by: this.#by }) }
+    await this.#change(() => store.put({ ...view, sealed: sealing.seal(apiKey, key) }))
+    await this.#note({ action: 'vendorKeys.put', account, target: provider, before, after: view })
+    return view
+  }
+
+  /** The keys of an account, ordered by provider, without the keys themselves. */
+  async list(account: string): Promise<VendorKeyView[]> {
+    requireId(account, 'account')
+    const { store } = this.#vault
+    const records = await this.#guard.call(() => store.list(account))
+    return records.map(viewOf).sort((left, right) => (left.provider < right.provider ? -1 : 1))
+  }
+
+  /** Deletes a key and returns what was shown of it. No process uses it for a further call after a second. Throws a 404 if the account has none for the provider. */
+  async delete(account: string, provider: string): Promise<VendorKeyView> {
+    requireId(provider, 'provider')
+    const before = (await this.list(account)).find((each) => each.provider === provider)
+    if (before === undefined) throw new GatewayError('not_found', { param: 'provider', message: 'No such key.' })
+    await this.#change(() => this.#vault.store.delete({ account, provider }))
+    await this.#note({ action: 'vendorKeys.delete', account, target: provider, before })
+    return before
+  }
+
+  /**
+   * Seals all keys with the first of `ownKeys.secrets`. Afterwards the older ones can be removed from the options, unless
+   * `unreadable` says otherwise. Keys that are stored meanwhile are sealed with it anyway.
+   */
+  async rotate(): Promise<VendorKeyRotation> {
+    const { store } = this.#vault
+    let resealed = 0
+    let unreadable = 0
+    let last: VendorKeyRecord | undefined
+    do {
+      const after = last
+      const records = await this.#guard.call(() => store.page(after, batch))
+      for (const record of records) {
+        const done = await this.#reseal(record)
+        if (done === undefined) unreadable++
+        else if (done) resealed++
+      }
+      last = records.at(-1)
+    } while (last !== undefined)
+    await this.#note({ action: 'vendorKeys.rotate', after: { resealed, unreadable } })
+    return { resealed, unreadable }
+  }
+
+  /** Undefined if no secret opens it. */
+  async #reseal(record: VendorKeyRecord): Promise<boolean | undefined> {
+    const { store, sealing } = this.#vault
+    let key: string
+    try {
+      key = sealing.open(record.sealed, record)
+    } catch {
+      return undefined
+    }
+    if (!sealing.isOld(record.sealed)) return false
+    return this.#guard.call(() => store.reseal({ ...record, sealed: sealing.seal(key, record) }, record.sealed))
+  }
+
+  async #change(act: () => Promise<void> | void): Promise<void> {
+    try {
+      await this.#guard.call(act)
+    } finally {
+      this.#vault.known.forget()
+    }
+  }
+
+  #requireProvider(name: string): void {
+    const known = this.#vault.providers
+    if (known === undefined || known.includes(name)) return
+    throw invalid(`"provider" must be one of ${known.join(', ')}.`, 'provider')
+  }
+
+  get #vault(): VendorKeyVault {
+    if (this.#given === undefined) throw invalid('Vendor keys need the option "ownKeys.secrets".')
+    return this.#given
+  }
+}
+
+function viewOf({ sealed: _, ...view }: VendorKeyRecord): VendorKeyView {
+  return view
+}
