@@ -22,6 +22,7 @@ export type {
   UsageView,
 } from './admin/usage.ts'
 export type { AlertAdmin, AlertListQuestion } from './admin/alerts.ts'
+export type { NewVendorKey, VendorKeyAdmin, VendorKeyRotation, VendorKeyView } from './admin/vendor-keys.ts'
 export type { VideoAdmin, VideoListQuestion, VideoView } from './admin/videos.ts'
 export type { LatencyPoint, LatencyQuestion } from './admin/latency.ts'
 export type { SeriesPeriod, UsagePoint, UsageSeries, UsageSeriesQuestion } from './admin/series.ts'

@@ -139,34 +139,41 @@ test('a function that fails, or refuses, leaves the key of the host unused', asy
   expect(used).toEqual([])
 })
 
-test("an account that tries another's key every way gets its own", async () => {
-  const { keys: used, baseURL } = await vendorWithout()
-  const m = openai({ baseURL, apiKey: 'host' })
-  const { url } = await hostedWith({ keys, models: { m, 'v/*': m }, ownKeys: { credentials } })
-  await askChat(url, { prompt_cache_key: 's', user: 'u' }, as('ada', { 'idempotency-key': 'i' }))
-  expect(used.splice(0)).toEqual(['key-of-ada'])
-  const tries: [object, Record<string, string>][] = [
-    [{ prompt_cache_key: 's' }, {}],
-    [{ prompt_cache_key: 's', user: 'u' }, { 'idempotency-key': 'i' }],
-    [{ user: 'ada', metadata: { account: 'ada', user_id: 'ada' } }, {}],
-    [{ account: 'ada', apiKey: 'key-of-ada', api_key: 'key-of-ada', key: 'key-of-ada' }, {}],
-    [{ credentials: { account: 'ada' }, ownKey: 'ada', caller: { account: 'ada' } }, {}],
-    [{ model: 'v/m' }, {}],
-    [{ model: 'm/own-key' }, {}],
-    [{ model: 'openai/own-key' }, {}],
-    [{}, { 'x-api-key': 'key-of-ada', 'api-key': 'key-of-ada', 'x-goog-api-key': 'key-of-ada' }],
-    [{}, { 'x-account': 'ada', 'x-user-id': 'ada', 'openai-organization': 'ada', 'openai-project': 'ada' }],
-    [{}, { 'x-session-id': 's', 'x-session-affinity': 's', 'x-grok-conv-id': 's' }],
-    [{}, { 'x-modelhatch-affinity': 'ada', 'x-modelhatch-account': 'ada', forwarded: 'for=ada' }],
-  ]
-  for (const [body, headers] of tries) {
-    await askChat(url, body, as('bob', headers))
-    await askChat(url, body, as('eve', headers))
-  }
-  expect(used.length).toBeGreaterThan(10)
-  expect(used.filter((key) => key.includes('ada'))).toEqual([])
-  expect(new Set(used)).toEqual(new Set(['key-of-bob', 'host']))
-})
+test.each(['of a function', 'in the store'])(
+  "an account that tries another's key %s every way gets its own",
+  async (kept) => {
+    const { keys: used, baseURL } = await vendorWithout()
+    const m = openai({ baseURL, apiKey: 'host' })
+    const ownKeys = kept === 'in the store' ? { secrets: ['a secret of at least 32 characters'] } : { credentials }
+    const { url, gateway } = await hostedWith({ keys, models: { m, 'v/*': m }, ownKeys })
+    if (kept === 'in the store')
+      for (const [account, apiKey] of Object.entries(keyOf))
+        await gateway.admin.vendorKeys.put({ account, provider: 'openai', apiKey })
+    await askChat(url, { prompt_cache_key: 's', user: 'u' }, as('ada', { 'idempotency-key': 'i' }))
+    expect(used.splice(0)).toEqual(['key-of-ada'])
+    const tries: [object, Record<string, string>][] = [
+      [{ prompt_cache_key: 's' }, {}],
+      [{ prompt_cache_key: 's', user: 'u' }, { 'idempotency-key': 'i' }],
+      [{ user: 'ada', metadata: { account: 'ada', user_id: 'ada' } }, {}],
+      [{ account: 'ada', apiKey: 'key-of-ada', api_key: 'key-of-ada', key: 'key-of-ada' }, {}],
+      [{ credentials: { account: 'ada' }, ownKey: 'ada', caller: { account: 'ada' } }, {}],
+      [{ model: 'v/m' }, {}],
+      [{ model: 'm/own-key' }, {}],
+      [{ model: 'openai/own-key' }, {}],
+      [{}, { 'x-api-key': 'key-of-ada', 'api-key': 'key-of-ada', 'x-goog-api-key': 'key-of-ada' }],
+      [{}, { 'x-account': 'ada', 'x-user-id': 'ada', 'openai-organization': 'ada', 'openai-project': 'ada' }],
+      [{}, { 'x-session-id': 's', 'x-session-affinity': 's', 'x-grok-conv-id': 's' }],
+      [{}, { 'x-modelhatch-affinity': 'ada', 'x-modelhatch-account': 'ada', forwarded: 'for=ada' }],
+    ]
+    for (const [body, headers] of tries) {
+      await askChat(url, body, as('bob', headers))
+      await askChat(url, body, as('eve', headers))
+    }
+    expect(used.length).toBeGreaterThan(10)
+    expect(used.filter((key) => key.includes('ada'))).toEqual([])
+    expect(new Set(used)).toEqual(new Set(['key-of-bob', 'host']))
+  },
+)
 
 test('the registry of the host knows who asks', async () => {
   const { keys: used, baseURL } = await vendorWithout()

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
-import { gatewayWith, record, served, type Served } from './served.ts'
+import { gatewayWith, record, served, withVendorKeys, type Served } from './served.ts'
 
 interface Operation {
   readonly operationId: string
@@ -65,7 +65,11 @@ test('responses have the fields that the document describes, and no others', asy
   const attempt = { provider: 'p', providerModel: 'm', outcome: 'failed', status: 503, startMs: 1, ms: 2 } as const
   const by = { key: 'k', user: 'u', session: 's', tags: ['t'] }
   await usage.append([record({ id: 'req_1', ...by, attempts: 2, attemptLog: [attempt] })])
-  const gateway = gatewayWith({ storage: { usage }, billing: { currency: 'EUR', lowBalance: ['10'] } })
+  const gateway = gatewayWith({
+    storage: { usage },
+    billing: { currency: 'EUR', lowBalance: ['10'] },
+    ...withVendorKeys,
+  })
   const { accounts, alerts, keys } = gateway.admin
   await accounts.topUp({ account: 'acme', amount: '9', reference: 'r', note: 'n' })
   const caps = [{ name: 'daily', period: 'day', money: '1', thresholds: [50] }] as const
@@ -105,6 +109,12 @@ test('responses have the fields that the document describes, and no others', asy
   await check('overrideCap', `${own}/caps/daily`, { body: { key: key.id, limits: { money: '2' }, until: 4e12 } })
   await check('clearCap', `${own}/caps/daily?key=${key.id}`)
   await check('revokeKey', `${own}/keys/${key.id}/revoke`, { body: {} })
+  await check('listVendorKeyProviders', '/vendor-keys/providers')
+  await check('putVendorKey', `${own}/vendor-keys/openai`, { body: { apiKey: 'sk-of-acme-1234567890' } })
+  const { items: vendorKeys } = await check('listVendorKeys', `${own}/vendor-keys`)
+  expect(vendorKeys).toMatchObject([{ account: 'acme', provider: 'openai', hint: '7890' }])
+  await check('rotateVendorKeys', '/vendor-keys/rotate', { body: {} })
+  await check('deleteVendorKey', `${own}/vendor-keys/openai`)
   await check('openAccount', '/accounts', { body: { id: 'beta', name: 'Beta', unlimited: true } })
   await check('updateAccount', '/accounts/beta', { body: { name: 'B' } })
   await check('listAccounts', '/accounts')

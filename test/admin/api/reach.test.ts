@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
 import type { Route } from '../../../src/admin/api/route.ts'
-import { gatewayWith, record, send, served, type Asked, type Served } from './served.ts'
+import { gatewayWith, record, send, served, withVendorKeys, type Asked, type Served } from './served.ts'
 
 /** Appears in everything that belongs to the other account. */
 const mark = 'zz-foreign'
@@ -19,6 +19,7 @@ const bodies: Readonly<Record<string, object>> = {
   refund: { request: `req_${mark}`, reason: 'x' },
   overrideCap: { limits: { money: '1' } },
   eraseAccount: { confirm: mark },
+  putVendorKey: { apiKey: 'a-key-of-mine' },
 }
 
 const queries: Readonly<Record<string, string>> = {
@@ -44,12 +45,14 @@ async function two(): Promise<Served & { readonly ids: Readonly<Record<string, s
   const gateway = gatewayWith({
     storage: { usage },
     billing: { currency: 'EUR', caps: [...caps, all], lowBalance: ['9'] },
+    ...withVendorKeys,
   })
-  const { accounts, alerts, keys } = gateway.admin
-  const ids: Record<string, string> = { request: `req_${mark}`, cap: 'monthly' }
+  const { accounts, alerts, keys, vendorKeys } = gateway.admin
+  const ids: Record<string, string> = { request: `req_${mark}`, cap: 'monthly', provider: 'openai' }
   for (const account of ['mine', mark]) {
     await accounts.topUp({ account, amount: '9', reference: `r-${account}` })
     const { key, record: made } = await keys.create({ account, group: 'vip', name: `${account}-key` })
+    await vendorKeys.put({ account, provider: 'openai', apiKey: `key-of-${account}-${account}` })
     await keys.create({ account, group: 'default' })
     const { key: other } = await keys.create({ account, group: 'default' })
     expect(key).not.toBe('')
@@ -144,6 +147,7 @@ describe('an account', () => {
       accounts: (await gateway.admin.accounts.list()).items.length,
       keys: await gateway.admin.keys.list(mark),
       entries: await gateway.admin.accounts.entries(mark),
+      vendorKeys: await gateway.admin.vendorKeys.list(mark),
       videos: (await gateway.admin.videos.list({ account: mark })).items.map(({ id }) => id),
     })
     const before = await state()
@@ -162,7 +166,7 @@ describe('an account', () => {
     const {
       items: [video],
     } = await gateway.admin.videos.list({ account: 'mine' })
-    const ids = { key: key?.id ?? '', video: video?.id ?? '', request: 'req_mine' }
+    const ids = { key: key?.id ?? '', video: video?.id ?? '', request: 'req_mine', provider: 'openai' }
     // The content is not finished, and the last one deletes it.
     const own = routes.filter(({ role, name }) => role === 'account' && name !== 'getVideoContent')
     expect(own.length).toBeGreaterThan(20)

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { adminApi, type AdminApiOptions, type Identity } from 'modelhatch/admin'
 import { mount } from '../../../adapters/hosts/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type UsageRecord } from '../../../src/index.ts'
-import { demo } from '../../../src/providers/index.ts'
+import { demo, openai } from '../../../src/providers/index.ts'
 import { patient } from '../../hosted.ts'
 import { eachUnit } from '../../../src/observe/usage/units.ts'
 
@@ -73,13 +73,21 @@ export interface Served {
   readonly ask: (as: string | undefined, path: string, asked?: Asked) => Promise<Answer>
 }
 
+const models = {
+  demo: { provider: demo(), price: { input: '2', output: '8' } },
+  'demo-video': { provider: demo(), price: { second: '0.1' } },
+}
+
+/** A model whose vendor takes keys of accounts, beside the others. */
+export const withVendorKeys: Partial<GatewayOptions> = {
+  models: { ...models, vendor: { provider: openai({ apiKey: 'host' }), price: { input: '1', output: '1' } } },
+  ownKeys: { secrets: ['a secret of at least 32 characters'] },
+}
+
 /** Two groups, models with prices, and billing. */
 export function gatewayWith(options: Partial<GatewayOptions> = {}): Gateway {
   return createGateway({
-    models: {
-      demo: { provider: demo(), price: { input: '2', output: '8' } },
-      'demo-video': { provider: demo(), price: { second: '0.1' } },
-    },
+    models,
     groups: {
       default: { models: '*', caps: [{ name: 'monthly', period: 'month', money: '100' }] },
       vip: { models: ['demo'] },

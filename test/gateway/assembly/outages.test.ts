@@ -14,11 +14,12 @@ import {
   memoryResponseStore,
   memoryTaskStore,
   memoryUsageStore,
+  memoryVendorKeyStore,
   type GatewayOptions,
   type Ledger,
   type StorageBundle,
 } from '../../../src/index.ts'
-import { demo } from '../../../src/providers/index.ts'
+import { demo, type Provider } from '../../../src/providers/index.ts'
 import { hostedWith } from '../../hosted.ts'
 
 const readme = readFileSync(new URL('../../../adapters/stores/README.md', import.meta.url), 'utf8')
@@ -37,6 +38,7 @@ const requests: Readonly<Record<string, (ask: Ask) => Promise<Answered>>> = {
   paid: (ask) => ask('free', '/chat/completions', { model: 'paid', messages }),
   'a response continued': async (ask) => {
     const first = await ask('free', '/responses', { model: 'free', input: 'Hi' })
+    if (first.status !== 200) return first
     const { id = 'resp_none' } = first.body as { id?: string }
     return ask('free', '/responses', { model: 'free', input: 'Go on', previous_response_id: id })
   },
@@ -59,6 +61,9 @@ interface Outage {
   readonly options?: Partial<GatewayOptions>
 }
 
+/** A provider that takes keys of accounts. */
+const ownable: Provider = { ...demo({ paceMs: 0 }), withKey: () => ownable }
+
 /** The outage for the first cell of each row. */
 const outages: Readonly<Record<string, Outage>> = {
   '`keys`': { store: 'keys' },
@@ -70,6 +75,17 @@ const outages: Readonly<Record<string, Outage>> = {
   '`idempotency`': { store: 'idempotency' },
   '`tasks`': { store: 'tasks' },
   '`audit`': { store: 'audit' },
+  '`vendorKeys`, with `ownKeys.secrets`': {
+    store: 'vendorKeys',
+    options: {
+      models: {
+        free: ownable,
+        paid: { provider: ownable, price: { input: '1', output: '1' } },
+        film: demo({ paceMs: 0 }),
+      },
+      ownKeys: { secrets: ['a secret of at least 32 characters'] },
+    },
+  },
 }
 
 /** How a store can fail. */
@@ -101,6 +117,7 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
     audit: memoryAuditStore(),
+    vendorKeys: memoryVendorKeyStore(),
   }
   const { url, gateway, receipt } = await hostedWith({
     models: {
@@ -139,6 +156,7 @@ function storeOf(name: keyof StorageBundle): object {
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
     audit: memoryAuditStore(),
+    vendorKeys: memoryVendorKeyStore(),
   }
   return stores[name] ?? {}
 }
