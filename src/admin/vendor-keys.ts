@@ -152,6 +152,6 @@ export class VendorKeyAdmin {
   }
 }
 
-function viewOf({ sealed: _, ...view }: VendorKeyRecord): VendorKeyView {
-  return view
+function viewOf({ account, provider, hint, createdAt, by }: VendorKeyRecord): VendorKeyView {
+  return { account, provider, hint, createdAt, ...(by !== undefined && { by }) }
 }

@@ -91,13 +91,13 @@ export class OwnKeys {
         provider.withKey && this.#keyFor(caller, { model: id, provider: provider.name, providerModel: model }),
     )
     if (!keys.some((key) => key instanceof Promise)) return { mode, keys: keys as Answer['keys'] }
-    return Promise.all(keys).then((all) => ({ mode, keys: all }))
+    return Promise.all(keys.map(async (key) => key)).then((all) => ({ mode, keys: all }))
   }
 
   #keyFor(caller: Caller, question: OwnKeyQuestion): OwnKey | undefined | Promise<OwnKey | undefined> {
-    const { credentials } = this.#options
-    if (credentials === undefined) return this.#storedKey(caller, question)
-    const asked = (async () => credentials(caller, question))()
+    const options = this.#options
+    if (options.credentials === undefined) return this.#storedKey(caller, question)
+    const asked = (async () => options.credentials?.(caller, question))()
     return asked.then((key) => key ?? this.#storedKey(caller, question))
   }
 

@@ -114,7 +114,7 @@ export function testVendorKeyStore(
     }
     const own = found.filter(({ account }) => accounts.includes(account))
     assert.deepEqual(sorted(own), sorted(records))
-    assert.equal(new Set(found.map(({ account, provider }) => `${account}\n${provider}`)).size, found.length)
+    assert.equal(new Set(found.map(nameOf)).size, found.length)
   })
 
   it('the revision is a new one for every handle after each change', async (store, other) => {
@@ -138,14 +138,14 @@ export function testVendorKeyStore(
   it('whoever sees a revision sees the change that made it', async (store, other) => {
     const account = fresh('account')
     const count = 40
-    let isWriting = true
+    const state = { isWriting: true }
     const writing = (async () => {
       for (let index = 0; index < count; index++) await store.put(recordOf({ account, createdAt: index }))
-      isWriting = false
+      state.isWriting = false
     })()
     // What was read between two equal revisions must stay what it is while the revision does.
     const read = new Map<string, number | undefined>()
-    while (isWriting) {
+    while (state.isWriting) {
       await new Promise(setImmediate)
       const revision = await other.revision()
       const at = (await other.list(account))[0]?.createdAt
@@ -169,7 +169,8 @@ function recordOf(changes: Partial<VendorKeyRecord> = {}): VendorKeyRecord {
   }
 }
 
+const nameOf = ({ account, provider }: VendorKeyName) => `${account}\n${provider}`
+
 function sorted(records: readonly VendorKeyRecord[]): VendorKeyRecord[] {
-  const nameOf = ({ account, provider }: VendorKeyRecord) => `${account}\n${provider}`
   return [...records].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
 }

@@ -46,7 +46,7 @@ export function sqlVendorKeys({ dialect, all, many, run, batch }: Sql): VendorKe
     deleteAll: (account) => batch([`DELETE FROM @.vendor_keys WHERE account = :account`, counting], { account }),
     async revision() {
       const [row] = await all('SELECT number FROM @.vendor_key_changes')
-      return String(row?.['number'] ?? 0)
+      return String(Number(row?.['number'] ?? 0))
     },
   }
 }

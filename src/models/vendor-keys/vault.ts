@@ -33,8 +33,9 @@ export class VendorKeyVault {
 /** A key for one vendor must not be sent to another one that happens to have the same name. */
 function namesOf(providers: Iterable<Provider>): string[] {
   const origins = new Map<string, string | undefined>()
-  for (const { name, origin, withKey } of providers) {
-    if (withKey === undefined) continue
+  for (const provider of providers) {
+    if (provider.withKey === undefined) continue
+    const { name, origin } = provider
     if (origins.has(name) && origins.get(name) !== origin) {
       const places = [origins.get(name), origin].join(' and ')
       throw new TypeError(

@@ -52,7 +52,7 @@ test('a busy process asks for the revision about twice a second, and for the key
 test('concurrent calls share the questions', async () => {
   const { asked, store, known } = process()
   await store.put(recordOf('key-of-ada'))
-  const found = await Promise.all(Array.from({ length: 500 }, () => known.find(ada)))
+  const found = await Promise.all(Array.from({ length: 500 }, async () => known.find(ada)))
   expect(new Set(found)).toEqual(new Set(['key-of-ada']))
   expect(asked).toEqual({ revision: 1, list: 1 })
 })
@@ -82,27 +82,28 @@ test('a key that was replaced or deleted elsewhere is not used a second later, h
 })
 
 test('a question that began too long ago does not count for a call that came later', async () => {
-  const { time, store, known } = process()
+  const kept = memoryVendorKeyStore()
+  const { time, store, known } = process(kept)
   await store.put(recordOf('first'))
   let answer: ((revision: string) => void) | undefined
-  const given = store.revision
   store.revision = () => new Promise<string>((resolve) => (answer = resolve))
   const early = known.find(ada)
   const answerFirst = answer
   time.now = 2_000
   const late = known.find(ada)
   await store.delete(ada)
-  store.revision = given
+  store.revision = () => kept.revision()
   answerFirst?.('0')
   await early
   expect(await late).toBeUndefined()
 })
 
 test('the result of a read that a change overtook is not kept', async () => {
-  const { store, known } = process()
+  const given = memoryVendorKeyStore()
+  const { store, known } = process(given)
   await store.put(recordOf('first'))
   await known.find({ ...ada, account: 'other' })
-  const list = store.list
+  const list = (account: string) => given.list(account)
   let release: (() => void) | undefined
   store.list = async (account) => {
     const read = await list(account)
