@@ -49,7 +49,7 @@ export interface Tried {
   readonly model: string
 }
 
-/** What an attempt used that was followed by another one. */
+/** What an attempt used that was followed by another one; of a response that went on elsewhere, what each deployment used. */
 export interface LostUsage extends Pick<Receipt, 'usage' | 'units' | 'serviceTier'> {
   readonly deployment: Tried
 }
@@ -61,6 +61,7 @@ export class Meter implements Tally {
   /** Images and seconds of the response, if known. */
   units: Units | undefined
   serviceTier: string | undefined
+  lastUsed: Usage | undefined
   /** The usage where the vendor reports none. Default: an estimate by the size of request and text. */
   estimate: Usage | undefined
   /** Called before the receipt is made, to set what is only then computed. Must not throw. */
@@ -79,6 +80,9 @@ export class Meter implements Tally {
   readonly #log: AttemptLog | undefined
   #firstByteMs: number | undefined
   #isBilled = false
+  #continued: Receipt['continued']
+  /** The deployment that goes on with the response. */
+  #continuing: Tried | undefined
   #ended = false
 
   /** `endpoint`: its name in the receipt. */
@@ -128,6 +132,22 @@ export class Meter implements Tally {
     const serviceTier = this.usage?.service_tier ?? this.serviceTier
     this.#lost ??= []
     this.#lost.push({ deployment, usage, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) })
+  }
+
+  /**
+   * Records that the response has broken off, and that another deployment goes on with it: what is counted stays. The request is
+   * charged at the price of the first one. `used`: what the one before has itself used.
+   */
+  goesOn(deployment: Tried, error: GatewayError, used: Usage): void {
+    this.#log?.broke(error)
+    this.#lost = [...(this.#lost ?? []), { deployment: this.#continuing ?? (this.#deployment as Tried), usage: used }]
+    this.#continuing = deployment
+    this.lastUsed = undefined
+    this.#attempts++
+    this.#attemptMs = this.#request.elapsedMs()
+    this.#log?.start(this.#attemptMs)
+    const { provider, model: providerModel } = deployment
+    this.#continued = [...(this.#continued ?? []), { provider: provider.name, providerModel }]
   }
 
   /** Records how the current attempt ended. */
@@ -211,6 +231,7 @@ export class Meter implements Tally {
       receipt.provider = this.#deployment.provider.name
       receipt.providerModel = this.#deployment.model
     }
+    if (this.#continued !== undefined) receipt.continued = this.#continued
     if (this.#log?.entries !== undefined) receipt.attemptLog = this.#log.entries
     if (unanswered) receipt.unanswered = true
     if (outcome === 'failed' && this.#isBilled) receipt.billed = true
@@ -218,6 +239,8 @@ export class Meter implements Tally {
     if (units !== undefined) receipt.units = units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
     if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs
+    if (this.#continuing !== undefined && this.lastUsed !== undefined)
+      this.#lost?.push({ deployment: this.#continuing, usage: this.lastUsed })
     this.#request.deliver(receipt, this.#lost)
   }
 

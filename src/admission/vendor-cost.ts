@@ -13,7 +13,10 @@ export function vendorCostOf(receipt: Receipt, model: Model, lost: readonly Lost
   if (attempts === 0) return 0n
   let sum = 0n
   const last = { deployment: { provider: { name: provider }, model: providerModel }, usage: delivered ?? usage }
-  const used = [...lost, { ...last, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) }]
+  // Of a response that went on elsewhere, `usage` is what the client pays.
+  const isCounted = receipt.continued !== undefined
+  const whole = { ...last, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) }
+  const used = isCounted ? lost : [...lost, whole]
   for (const [index, each] of used.entries()) {
     // Vendors do not bill a request that they did not answer, not even its fee.
     const isUnused = each.usage.total_tokens === 0 && each.units === undefined

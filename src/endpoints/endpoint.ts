@@ -16,6 +16,7 @@ import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
+import type { Usage } from '../wire/usage.ts'
 
 /** Where an endpoint is served. */
 export interface Routed {
@@ -191,4 +192,16 @@ export interface Context<Request, Read extends Order<Request> = Order<Request>> 
   readonly observer: Observer
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /**
+   * The next deployment, for the rest of a stream that has broken off; undefined if none can go on after this failure. `used`: by
+   * the one before. Absent if streams of the model do not go on.
+   */
+  readonly successor?: ((failure: unknown, used: Usage) => Successor | undefined) | undefined
+}
+
+/** A deployment that goes on with a stream. */
+export interface Successor {
+  readonly provider: Provider
+  /** The call as the client made it. */
+  readonly call: Call<unknown>
 }

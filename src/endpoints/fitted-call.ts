@@ -2,10 +2,36 @@ import { amendForm, prefixForm } from '../http/form.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import { passesLate } from '../models/cost-guard.ts'
 import type { Call } from '../providers/contract.ts'
-import { amend, overlaid } from './order.ts'
+import type { Admitted } from './admitted.ts'
+import { amend, callFor, overlaid, type CallHead } from './order.ts'
+
+/** The call of a request at a deployment. */
+export function callOf<R>(
+  endpoint: string,
+  { id, order, model, conversation }: Pick<Admitted<R>, 'id' | 'order' | 'model' | 'conversation'>,
+  deployment: Deployment,
+  {
+    meter,
+    ...head
+  }: Pick<CallHead, 'cancellation' | 'answered' | 'headers'> & { readonly meter: { sent(share?: number): void } },
+): Call<R> {
+  const { price = deployment.price, maxOutputTokens } = model
+  const whole = {
+    ...head,
+    id,
+    model: deployment.model,
+    openModel: deployment.open ?? false,
+    maxOutputTokens,
+    sent: (share?: number) => meter.sent(share),
+    conversation: conversation?.id,
+    promptCacheKey: conversation?.promptCacheKey,
+    pricesCache: price?.hasCacheRates,
+  }
+  return fitted(callFor(order, whole), endpoint, model, deployment)
+}
 
 /** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */
-export function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
+function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
   const fixed =
     deployment.set === undefined && model.set === undefined ? undefined : { ...deployment.set, ...model.set }
   const { form } = call

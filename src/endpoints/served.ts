@@ -1,10 +1,10 @@
 import { tierIn } from '../admission/highest-cost.ts'
 import { lengthChanges } from '../admission/output-length.ts'
-import { Meter, type Metered } from '../admission/meter.ts'
+import { Meter } from '../admission/meter.ts'
 import type { Receipt } from '../money/receipt.ts'
-import type { Caller } from '../callers/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { noAnswer } from '../http/deadline.ts'
+import type { Usage } from '../wire/usage.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import type { OpenCall } from '../http/open-calls.ts'
 import type { Deployment } from '../models/contract.ts'
@@ -19,34 +19,14 @@ import type { PassedOver } from '../routing/attempt-order.ts'
 import type { VendorQueues } from '../routing/queue/queues.ts'
 import type { Turn } from '../routing/queue/vendor-queue.ts'
 import { mayHaveBegun } from '../routing/begun-work.ts'
-import type { Work } from '../providers/work.ts'
-import type { Attribution } from '../observe/usage/attribution.ts'
 import { AttemptLimits } from './attempt-limits.ts'
-import type { CallEndpoint, Context } from './endpoint.ts'
-import { fitted } from './fitted-call.ts'
-import { amend, callFor } from './order.ts'
-
-/** A request that has passed the rate limits and whose money is held. */
-export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'observer'> {
-  readonly caller: Caller
-  readonly attribution: Attribution
-  /** The conversation that the request belongs to, whose deployment it should get; undefined: any. */
-  readonly conversation?: { readonly id: string; readonly promptCacheKey: string | undefined } | undefined
-  /** Milliseconds since `startedAt`, measured by a monotonic clock. */
-  readonly elapsedMs: () => number
-  /** The limit of output tokens to send to the vendor if the request has none, so that the held amount suffices. */
-  readonly cap?: number | undefined
-  /** See `Metered.hidden`. */
-  readonly hidden?: Metered['hidden']
-  /** Tracks which providers are working for this request. */
-  readonly work: Work
-  /** Called once with the receipt; see `Metered.deliver`. */
-  readonly deliver: Metered['deliver']
-  /** Undefined if the request is not observed. */
-  readonly watch?: CallWatch | undefined
-  /** Whether the receipt has the log of the attempts. */
-  readonly logsAttempts?: boolean
-}
+import type { Canceller } from '../http/cancellation.ts'
+import { mayWorkElsewhere } from '../routing/attempts.ts'
+import { Succession } from '../routing/succession.ts'
+import type { Admitted } from './admitted.ts'
+import type { CallEndpoint, Context, Successor } from './endpoint.ts'
+import { callOf } from './fitted-call.ts'
+import { amend } from './order.ts'
 
 /** One admitted request: how a deployment is called for it, and how it ends. */
 export class Served<R, A> implements Trial<A> {
@@ -70,6 +50,10 @@ export class Served<R, A> implements Trial<A> {
   #provider: Provider | undefined
   /** The attempt in progress, or the one whose response is sent. */
   #attempt: AttemptWatch | undefined
+  /** Set if a stream that breaks off goes on. */
+  readonly #succession: Succession | undefined
+  /** Whether a comment is to say that the stream has gone on. */
+  #hasGoneOn = false
   /** The changes to the request that limit its output to what the held amount covers. */
   readonly #bound: Record<string, unknown> | undefined
 
@@ -94,7 +78,9 @@ export class Served<R, A> implements Trial<A> {
     this.#queues = parts.queues
     this.candidates = parts.candidates
     this.cancellation = parts.call
-    this.context = { id, order, model, meter: new Meter(endpoint.name, admitted), observer, startedAt }
+    this.#succession = model.continue === true && order.stream ? new Succession(parts.candidates) : undefined
+    const successor = this.#succession && ((failure: unknown, used: Usage) => this.#successor(failure, used))
+    this.context = { id, order, model, meter: new Meter(endpoint.name, admitted), observer, startedAt, successor }
     const { lengthFields } = endpoint
     this.#bound =
       lengthFields === undefined || cap === undefined ? undefined : lengthChanges(order.field, lengthFields[0], cap)
@@ -126,38 +112,52 @@ export class Served<R, A> implements Trial<A> {
   #call(deployment: Deployment, turn?: Turn): Promise<A> {
     this.#turn = turn
     this.#isWaiting = false
-    const { id, order, model, meter } = this.context
-    const { provider, model: named, open: openModel = false } = deployment
-    this.#provider = provider
-    const { maxOutputTokens, price = deployment.price } = model
-    const sent = (share?: number) => meter.sent(share)
+    this.#provider = deployment.provider
+    this.#succession?.tried(deployment)
     const attempt = (this.#attempt = this.watch && this.#watched(this.watch, deployment))
-    const headers = attempt?.headers
-    const { conversation } = this.#admitted
     const limits = this.#limit(deployment)
-    const head = {
-      id,
-      cancellation: limits ?? this.cancellation,
-      model: named,
-      openModel,
-      maxOutputTokens,
-      sent,
-      answered: turn?.answered,
-      headers,
-      conversation: conversation?.id,
-      promptCacheKey: conversation?.promptCacheKey,
-      pricesCache: price?.hasCacheRates,
-    }
-    const call = fitted(callFor(order, head), this.#endpoint.name, model, deployment)
-    const bounded = this.#bound === undefined ? call : amend(call, this.#bound)
+    const bounded = this.#callOf(deployment, limits ?? this.cancellation, turn)
+    const { model, meter } = this.context
+    const { price = deployment.price } = model
     meter.attempt(deployment, price?.hasServiceTiers === true ? tierIn(bounded.field) : undefined)
-    const working = this.#admitted.work.of(provider)
+    const working = this.#admitted.work.of(deployment.provider)
     // The closure is in another method: beside `sent`, which lives as long as the response, it would keep the request.
     const answer =
       attempt === undefined
         ? this.#endpoint.ask(working, bounded, this.context)
         : this.#askWithin(attempt, working, bounded)
     return limits === undefined ? answer : limits.within(answer)
+  }
+
+  /** The call of a deployment, with no more output than what the held amount covers. */
+  #callOf(deployment: Deployment, cancellation: Canceller, turn?: Turn): Call<R> {
+    const call = callOf(this.#endpoint.name, this.#admitted, deployment, {
+      cancellation,
+      meter: this.context.meter,
+      answered: turn?.answered,
+      headers: this.#attempt?.headers,
+    })
+    return this.#bound === undefined ? call : amend(call, this.#bound)
+  }
+
+  /** What goes on with the stream after this failure. */
+  #successor(failure: unknown, used: Usage): Successor | undefined {
+    const deployment = this.cancellation.aborted || !mayWorkElsewhere(failure) ? undefined : this.#succession?.next()
+    if (deployment === undefined) return undefined
+    const error = GatewayError.from(failure)
+    const { meter, order } = this.context
+    meter.goesOn(deployment, error, used)
+    this.#hasGoneOn = this.#endpoint.streamType?.(order, undefined) === undefined
+    this.#attempt?.ended({ outcome: 'failed', error })
+    this.#attempt = this.watch && this.#watched(this.watch, deployment)
+    return { provider: this.#admitted.work.of(deployment.provider), call: this.#callOf(deployment, this.cancellation) }
+  }
+
+  /** A comment for the client, once after another deployment has gone on with the stream. */
+  takeNote(): string | undefined {
+    if (!this.#hasGoneOn) return undefined
+    this.#hasGoneOn = false
+    return ': the answer goes on at another deployment\n\n'
   }
 
   /** The time limits of an attempt, if its deployment has some. */
@@ -195,6 +195,7 @@ export class Served<R, A> implements Trial<A> {
   /** The first content has arrived, so no attempt can follow. Lets go of what nothing reads later. */
   begun(): void {
     const { readsLater } = this.#endpoint
+    if (this.#succession !== undefined) return
     if (readsLater !== undefined && this.#provider?.releasesCalls === true) this.context.order.release?.(readsLater)
   }
 

@@ -18,7 +18,8 @@ import { Preference } from '../routing/preference.ts'
 import type { VendorQueues } from '../routing/queue/queues.ts'
 import { attemptOrder, fittingFirst, passedOver } from '../routing/attempt-order.ts'
 import type { CallEndpoint } from './endpoint.ts'
-import { Served, type Admitted } from './served.ts'
+import type { Admitted } from './admitted.ts'
+import { Served } from './served.ts'
 
 /** What `Serving` needs from the gateway. */
 export interface ServingOptions {
@@ -157,6 +158,7 @@ export class Serving {
       writing: () => {
         meter.firstByte()
         served.watch?.piece()
+        return served.takeNote()
       },
       ended: (outcome, error) => {
         if (outcome === 'failed' && error !== undefined) served.endWith(error)

@@ -25,8 +25,8 @@ export interface EventStreamOptions {
   readonly isFile?: boolean | undefined
   /** Whether frames are still read after the client has disconnected. Default: no. */
   readonly keepReading?: () => boolean
-  /** Called before each frame is written. */
-  readonly writing: () => void
+  /** Called before each frame is written. It may return a comment to be written before it. */
+  readonly writing: () => string | undefined
   /** The last frame of a stream that failed. */
   readonly failed: (error: GatewayError) => string
   /**
@@ -102,7 +102,8 @@ class Pump implements Receiver<string | Uint8Array> {
     const { writing, keepReading } = this.#options
     for (const frame of frames) {
       if (this.#sink.closed && keepReading?.() !== true) return this.#end(new GatewayError('client_closed'))
-      writing()
+      const comment = writing()
+      if (comment !== undefined) this.#sink.write(comment)
       this.quiet = this.#silent = 0
       if (!this.#sink.write(frame) && !this.#stalled) void this.#stall(last)
     }

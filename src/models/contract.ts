@@ -98,6 +98,11 @@ export interface Model {
    * has probably cached, or the one that usually begins soonest. Default: any, by `weight`.
    */
   readonly prefer?: 'price' | 'latency'
+  /**
+   * Whether a stream that breaks off goes on at the next deployment: it gets the text so far. Calls of tools are then sent to the
+   * client when they are complete. Default false.
+   */
+  readonly continue?: boolean
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }

@@ -28,6 +28,11 @@ export interface ModelOptions {
    * A conversation stays where its beginning is cached while that is worth more. Default: any, by `weight`.
    */
   readonly prefer?: 'price' | 'latency'
+  /**
+   * Whether a stream that breaks off goes on at the next deployment: it gets the text so far. Calls of tools are then sent to the
+   * client when they are complete. Default false.
+   */
+  readonly continue?: boolean
   /** Other names of the model. Not listed. */
   readonly aliases?: readonly string[]
   /** The groups that may use the model. Default: every group whose `models` include it. */
@@ -161,6 +166,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(allow && { allow }),
     ...(set && { set }),
     ...(prefer && { prefer }),
+    ...(options.continue === true && { continue: true }),
   }
 }
 

@@ -45,6 +45,11 @@ export interface Receipt {
   readonly provider?: string
   /** That provider's name for the model. */
   readonly providerModel?: string
+  /**
+   * The deployments that went on with the stream after the first one had broken off. `usage` counts the prompt once, and what each
+   * has written. Absent if none did.
+   */
+  readonly continued?: readonly Pick<AttemptRecord, 'provider' | 'providerModel'>[]
   /** Number of attempts, including retries. */
   readonly attempts: number
   /** Each attempt, in order, at most 100. Present only if usage is recorded and there was an attempt. */

@@ -18,6 +18,8 @@ export interface Tally {
   textBytes: number
   /** The service tier that the vendor reported last. */
   serviceTier?: string | undefined
+  /** What the last deployment has itself used, if it goes on with the response of others. */
+  lastUsed?: Usage | undefined
   /** Records that the provider does not get a part of the request; see `Receipt.omitted`. */
   omit?(name: string): void
 }

@@ -22,6 +22,11 @@ export interface ChatTraits {
   readonly reasoning?: boolean
   /** Whether the vendor may keep chats unless `store` is false. Default false: `store` is left out. */
   readonly stores?: boolean
+  /**
+   * The field that marks a last message of the assistant as the beginning of the answer, with which a stream that broke off goes
+   * on. Default: none, so the model is asked in words.
+   */
+  readonly prefill?: 'prefix' | 'partial'
   /** Maximum number of `stop` sequences. The gateway enforces the others. Default 4. */
   readonly maxStops?: number
 }

@@ -60,6 +60,7 @@ export async function postJson(client: Client, call: Call<unknown>, path: string
     added: call.headers,
     signal: cancellationOf(call),
     sent: call.sent,
+    answered: call.answered,
     about: call,
   })
   await requireSuccess(transfer, call)

@@ -253,7 +253,7 @@ function reasonOf(failure: unknown): FallbackReason {
 }
 
 /** `tooSmall`: the window of the deployment that the request was too long for. */
-function servesAfter(
+export function servesAfter(
   reason: FallbackReason,
   { when, contextWindow }: Deployment,
   tooSmall: number | undefined,
@@ -261,6 +261,11 @@ function servesAfter(
   if (when?.includes(reason) === true) return true
   if (reason === 'unavailable') return when === undefined
   return reason === 'context' && tooSmall !== undefined && contextWindow !== undefined && contextWindow > tooSmall
+}
+
+/** Whether another deployment may do what failed here. */
+export function mayWorkElsewhere(failure: unknown): boolean {
+  return adviceOf(failure) !== 'never'
 }
 
 /** An unknown error may be a fault in the provider's code: another deployment may succeed, a retry hardly. */

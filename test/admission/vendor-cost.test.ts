@@ -147,6 +147,27 @@ describe('what nobody pays for costs the host', () => {
     expect(row.vendorCost).toBe('0.0001')
   })
 
+  test('a stream that goes on elsewhere: what each vendor has used, at its own rates', async () => {
+    const first: VendorReply = (_, response) => {
+      frames(response, { ...head, choices: [{ index: 0, delta: { content: 'x'.repeat(400) } }] })
+      response.end()
+    }
+    const second = await provider((_, response) => {
+      frames(response, { ...head, choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] })
+      response.end(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\ndata: [DONE]\n\n`)
+    }, 'second')
+    const route = [
+      { provider: await provider(first), cost: { output: '1' } },
+      { provider: second, cost: { input: '10', output: '10' }, order: 2 },
+    ]
+    const { chat } = await scene({ route, price, continue: true }, { retry: { maxAttempts: 1 } })
+    const row = await chat({ stream: true })
+    // The client pays the prompt once, and both texts.
+    expect(row.completionTokens).toBe(100 + usage.completion_tokens)
+    const theirs = (usage.prompt_tokens + usage.completion_tokens) * 10
+    expect(row.vendorCost).toBe(String((100 + theirs) / 1e6))
+  })
+
   test('a stream that its client leaves, where the host charges nothing for it', async () => {
     const reply: VendorReply = (_, response) =>
       frames(response, { ...head, choices: [{ index: 0, delta: { content: 'Hello' } }], usage })

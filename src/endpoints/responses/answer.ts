@@ -57,7 +57,8 @@ export async function openResponse(
 }
 
 async function answered(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext, maker: string) {
-  if (provider.respond !== undefined) return provider.respond(stateless(call, context.order, maker))
+  if (provider.respond !== undefined && context.successor === undefined)
+    return provider.respond(stateless(call, context.order, maker))
   const last = context.order.conversation.items.at(-1)
   if (last !== undefined && isTrigger(last)) return compactingResponse(provider, call, context)
   return translatedResponse(provider, call, context)

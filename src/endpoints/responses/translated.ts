@@ -31,7 +31,7 @@ export async function translatedResponse(
       client,
       provider,
       whole,
-      { ...context, meter: tally },
+      { ...context, meter: tally, successor: successorOf(context) },
       emptyResponse(context),
     )
     if (answer.kind === 'stream') return answer.events
@@ -40,6 +40,16 @@ export async function translatedResponse(
   } catch (thrown) {
     throw withPlace(thrown, order.conversation.earlier)
   }
+}
+
+function successorOf({ order, successor }: ResponseContext): ResponseContext['successor'] {
+  return (
+    successor &&
+    ((failure, used) => {
+      const next = successor(failure, used)
+      return next && { ...next, call: withConversation(next.call as Call<ResponseRequest>, order) }
+    })
+  )
 }
 
 /** Fields that the gateway serves itself. */

@@ -17,6 +17,12 @@ export function withoutText(meter: Tally, watch: Tally['watch']): Tally {
     set serviceTier(tier) {
       meter.serviceTier = tier
     },
+    get lastUsed() {
+      return meter.lastUsed
+    },
+    set lastUsed(used) {
+      meter.lastUsed = used
+    },
     omit: (name) => meter.omit?.(name),
   }
 }

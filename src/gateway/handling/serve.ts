@@ -1,7 +1,7 @@
 import type { Ticket } from '../../admission/ticket.ts'
 import type { Assembly } from '../assembly/assemble.ts'
 import type { CallEndpoint } from '../../endpoints/endpoint.ts'
-import type { Admitted } from '../../endpoints/served.ts'
+import type { Admitted } from '../../endpoints/admitted.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
 import { namedConversation, promptCacheKeyOf, wantsAffinity } from '../../routing/affinity.ts'

@@ -37,6 +37,7 @@ const model = strict({
   providerModel: z.string().min(1).optional(),
   route: z.array(step).min(1).optional(),
   prefer: z.enum(['price', 'latency']).optional(),
+  continue: z.boolean().optional(),
   aliases: z.array(z.string()).optional(),
   groups: z.array(z.string()).optional(),
   displayName: z.string().min(1).max(200).optional(),

@@ -86,14 +86,14 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     shortCallIds: true,
     rename: { seed: 'random_seed' },
     dropParams: hints,
-    chatTraits: { userAfterResults: false },
+    chatTraits: { userAfterResults: false, prefill: 'prefix' },
   },
   moonshot: {
     baseURL: 'https://api.moonshot.ai/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     wantsReasoning: true,
-    chatTraits: { systemAnywhere: true },
+    chatTraits: { systemAnywhere: true, prefill: 'partial' },
   },
   ollama: { baseURL: 'http://localhost:11434/v1', tokenLimit: 'max_tokens' },
   openrouter: {
@@ -108,7 +108,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     pastFields: ['reasoning_content'],
     markedModels: /^qwen.*-(?:max|plus|flash)/,
     embeddingBatch: 10,
-    chatTraits: { cacheControl: true, topK: true },
+    chatTraits: { cacheControl: true, topK: true, prefill: 'partial' },
   },
   together: {
     baseURL: 'https://api.together.ai/v1',

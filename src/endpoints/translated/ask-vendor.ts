@@ -1,0 +1,119 @@
+/** Asking a vendor in a wire format that it speaks. */
+import { GatewayError } from '../../errors.ts'
+import type { Conversation, FormatName } from '../../conversation/conversation.ts'
+import { withHostedTools } from '../../formats/hosted-tools.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
+import { forceParse, yieldIfLarge } from '../../providers/yielding.ts'
+import type { Fields } from '../../wire/json.ts'
+import type { AnswerContext } from '../chunk-answer.ts'
+import { afterFirstContent } from '../first-content.ts'
+import { replaceLarge } from '../order.ts'
+import { withoutRefused } from './hints.ts'
+import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type ClientWire, type Plan } from './plan.ts'
+import { isPlaced, planOrSkip, withClientField } from './refusals.ts'
+import { refuseServers, tellOwnFields } from './unsaid.ts'
+import { wireFor, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
+
+/** What the vendor is asked beside the conversation of the client. Default: nothing. */
+export interface Changes {
+  readonly conversation?: (conversation: Conversation) => Conversation
+  readonly request?: (request: Fields) => Fields
+}
+
+/** What a vendor has answered, and how it is read. */
+export interface AnsweredBy {
+  readonly answer: VendorAnswer
+  readonly wire: VendorWire
+  /** The request that was answered: the vendor may have refused an earlier one. */
+  readonly sent: Fields
+  readonly plan: AnswerPlan
+}
+
+/**
+ * Asks the provider. `itself`: also in the client's own format, if it speaks it. Throws 400 if it answers no conversations.
+ */
+export async function askVendor(
+  client: ClientWire,
+  provider: Provider,
+  call: Call<unknown>,
+  context: AnswerContext,
+  repeated: Fields | undefined,
+  itself: boolean,
+  changes: Changes = {},
+): Promise<AnsweredBy> {
+  const wire = wireFor(client.format.name, provider, itself)
+  if (wire === undefined) {
+    const message = `This model does not support ${endpoints[client.format.name]}.`
+    throw new GatewayError('unsupported_value', { param: 'model', message })
+  }
+  if (call.large === true) await forceParse(call)
+  const read = client.format.readRequest(bodyWithDigits(call, context.order))
+  const conversation = changes.conversation === undefined ? read : changes.conversation(read)
+  try {
+    const plan = planned(client, wire, provider, call, context, conversation, repeated)
+    if (call.large === true) await yieldIfLarge(call)
+    const request = changes.request === undefined ? plan.request : changes.request(plan.request)
+    const { answer, sent } = await asked(client, wire, provider, call, request)
+    return { answer, wire, sent, plan: plan.answerPlan(sent) }
+  } catch (thrown) {
+    throw isPlaced(thrown) ? thrown : withClientField(thrown, wire, client, call.request as Fields)
+  }
+}
+
+function planned(
+  client: ClientWire,
+  wire: VendorWire,
+  provider: Provider,
+  call: Call<unknown>,
+  context: AnswerContext,
+  conversation: Conversation,
+  repeated: Fields | undefined,
+): Plan {
+  const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
+  const { name } = wire.format
+  const omit = (place: string) => context.meter.omit?.(place)
+  const plan = (said: Conversation) => {
+    refuseServers(said, name, context.order.model)
+    return planFor(client, wire, provider, call, context, said, repeated)
+  }
+  tellOwnFields(meant.turns, name, omit)
+  tellOwnFields(meant.tools, name, omit)
+  const { hints, format } = client
+  if (hints === undefined) return planOrSkip(() => plan(meant))
+  return planOrSkip(() => withoutRefused(meant, hints, format.fieldNames, omit, plan))
+}
+
+/** What the vendor answered, and to which request: it may have refused an earlier one. */
+interface Answered {
+  readonly answer: VendorAnswer
+  readonly sent: Fields
+}
+
+function asked(
+  client: ClientWire,
+  wire: VendorWire,
+  provider: Provider,
+  call: Call<unknown>,
+  request: Fields,
+): Promise<Answered> {
+  const send = (sent: Fields) =>
+    Promise.resolve(wire.ask(provider, replaceLarge(call, sent) as Call<never>)).then((answer) => begun(answer, sent))
+  return client.ask === undefined ? send(request) : client.ask(provider, call, request, wire, send)
+}
+
+/** A refusal may be the first that a stream says. */
+function begun(answer: VendorAnswer, sent: Fields): Answered | Promise<Answered> {
+  if (!(Symbol.asyncIterator in answer)) return { answer, sent }
+  return afterFirstContent(answer, always, always).then((flow) => ({ answer: flow, sent }))
+}
+
+function always(): boolean {
+  return true
+}
+
+const endpoints: Readonly<Record<FormatName, string>> = {
+  chat: 'chat',
+  responses: 'responses',
+  messages: 'messages',
+  gemini: 'content generation',
+}
