@@ -1,5 +1,8 @@
 /** Data of the API in components. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { get } from './api.js'
+
+/** @import { TableProperties } from './parts/table.js' */
 
 /**
  * Asks again when an input changes. Data of the question before stays until the answer is there.
@@ -26,39 +29,49 @@ export function useLoad(ask, inputs) {
   return { ...state, reload }
 }
 
+/** @template T @typedef {{ list: Pick<TableProperties<T>, 'rows' | 'loading' | 'error' | 'retry' | 'more'>, reload: () => void }} Pages */
+
 /**
- * A list that grows page by page.
- * @template T
- * @param {(after: string | undefined, signal?: AbortSignal) => Promise<{ items: T[], next?: string }>} ask
- * @param {readonly unknown[]} inputs
+ * A list that grows page by page, as a table takes it.
+ * @param {string} path
+ * @param {Readonly<Record<string, string | number | undefined>>} asked Always the same fields.
+ * @param {{ limit?: number, turn?: number }} [options] `turn`: asks again when it changes.
+ * @returns {Pages<any>}
  */
-export function usePages(ask, inputs) {
-  const first = useLoad((signal) => ask(undefined, signal), inputs)
+export function usePages(path, asked, { limit = 50, turn = 0 } = {}) {
+  const ask = (/** @type {string | undefined} */ after, /** @type {AbortSignal[]} */ ...signal) =>
+    get(path, { ...asked, limit, after }, signal[0])
+  const { data, error, loading, reload } = useLoad(
+    (signal) => ask(undefined, signal),
+    [path, turn, ...Object.values(asked)],
+  )
   const [more, setMore] = useState(
-    /** @returns {{ of?: unknown, items: T[], next?: string | undefined, loading?: boolean, error?: unknown }} */ () => ({
+    /** @returns {{ of?: unknown, items: unknown[], next?: string | undefined, loading?: boolean, error?: unknown }} */ () => ({
       items: [],
     }),
   )
-  const isCurrent = more.of === first.data
-  const next = isCurrent ? more.next : first.data?.next
-  const items = first.data && (isCurrent ? [...first.data.items, ...more.items] : first.data.items)
+  const isCurrent = more.of === data
+  const next = isCurrent ? more.next : data?.next
   const loadMore = async () => {
-    const before = { of: first.data, items: isCurrent ? more.items : [], next }
+    const before = { of: data, items: isCurrent ? more.items : [], next }
     setMore({ ...before, loading: true })
     try {
       const page = await ask(next)
-      setMore({ of: first.data, items: [...before.items, ...page.items], next: page.next })
-    } catch (error) {
-      setMore({ ...before, error })
+      setMore({ of: data, items: [...before.items, ...page.items], next: page.next })
+    } catch (failure) {
+      setMore({ ...before, error: failure })
     }
   }
+  const moreError = isCurrent ? more.error : undefined
   return {
-    ...first,
-    items,
-    next,
-    loadMore,
-    loadingMore: more.loading === true,
-    moreError: isCurrent ? more.error : undefined,
+    list: {
+      rows: data && (isCurrent ? [...data.items, ...more.items] : data.items),
+      loading,
+      error,
+      retry: reload,
+      more: { next, loadMore, loadingMore: more.loading === true, moreError },
+    },
+    reload,
   }
 }
 

@@ -17,15 +17,13 @@ import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { AccountView } from '../shapes.d.ts' */
 
 export function AccountsPage() {
   const { readOnly, features } = useSession()
   const [open, setOpen] = useState(/** @type {'create' | 'audit' | undefined} */ (undefined))
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('accounts', { limit: 50, after }, signal),
-    [],
-  )
+  const { list } = /** @type {Pages<AccountView>} */ (usePages('accounts', {}))
   const close = () => setOpen(undefined)
   return h(
     'div',
@@ -40,11 +38,7 @@ export function AccountsPage() {
     }),
     table({
       caption: t('page_accounts'),
-      rows: /** @type {AccountView[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ id }) => id,
       empty: h(Empty, { title: t('noAccounts') }, t('noAccountsHint')),
       columns: [

@@ -1,6 +1,6 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, urlOf } from '../api.js'
+import { urlOf } from '../api.js'
 import { rowTime } from '../format.js'
 import { usePages } from '../load.js'
 import { usePlace } from '../location.js'
@@ -13,6 +13,7 @@ import { PeriodPicker, usePeriod } from '../parts/period.js'
 import { table } from '../parts/table.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { AuditView } from '../shapes.d.ts' */
 
 /** Who changed what. */
@@ -21,10 +22,7 @@ export function AuditPage() {
   const { account, actor, action } = usePlace().query
   const [open, setOpen] = useState(/** @type {AuditView | undefined} */ (undefined))
   const asked = { from, to, account, actor, action }
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('audit-log', { ...asked, limit: 50, after }, signal),
-    Object.values(asked),
-  )
+  const { list, reload } = /** @type {Pages<AuditView>} */ (usePages('audit-log', asked))
   const actions = [
     h(PeriodPicker, { range }),
     h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
@@ -43,11 +41,7 @@ export function AuditPage() {
     ),
     table({
       caption: t('page_audit'),
-      rows: /** @type {AuditView[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ number }) => String(number),
       empty: h(Empty, { title: t('noChanges') }, t('noChangesHint')),
       columns: [

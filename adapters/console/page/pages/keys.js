@@ -1,15 +1,14 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, urlOf } from '../api.js'
+import { urlOf } from '../api.js'
 import { date, dateTime, duration, money, relative, whole } from '../format.js'
 import { usePages } from '../load.js'
-import { filter, linkTo, usePlace } from '../location.js'
+import { linkTo, usePlace } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { PageHead } from '../parts/details.js'
-import { SelectField } from '../parts/field.js'
-import { AccountFilter, TextFilter } from '../parts/filters.js'
+import { AccountFilter, ChoiceFilter, TextFilter } from '../parts/filters.js'
 import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.js'
 import { KeyDialog } from '../parts/key-form.js'
 import { Empty } from '../parts/notice.js'
@@ -17,6 +16,7 @@ import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { KeyView } from '../shapes.d.ts' */
 /** @typedef {{ kind: 'create' } | { kind: 'shown', key: string, record: KeyView } | { kind: 'edit' | 'rotate' | 'revoke', record: KeyView }} Open */
 
@@ -26,10 +26,7 @@ export function KeysPage() {
   const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const { state = 'active', text, account } = query
   const asked = { account, text, state: state === 'all' ? undefined : state }
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('keys', { ...asked, limit: 50, after }, signal),
-    Object.values(asked),
-  )
+  const { list, reload } = /** @type {Pages<KeyView>} */ (usePages('keys', asked))
   const close = () => setOpen(undefined)
   const changed = (/** @type {string} */ said) => {
     announce(said)
@@ -56,11 +53,10 @@ export function KeysPage() {
       { class: 'filters' },
       h(TextFilter, { name: 'text', label: t('search') }),
       role === 'admin' && h(AccountFilter, null),
-      h(SelectField, {
+      h(ChoiceFilter, {
+        name: 'state',
         label: t('state'),
-        compact: true,
-        value: state,
-        onChange: (value) => filter({ state: value }),
+        usual: 'active',
         options: [
           ['active', t('state_active')],
           ['expired', t('state_expired')],
@@ -71,11 +67,7 @@ export function KeysPage() {
     ),
     table({
       caption: t('page_keys'),
-      rows: /** @type {KeyView[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ id }) => id,
       empty: h(Empty, { title: t('noKeys') }, t('noKeysHint')),
       columns: [

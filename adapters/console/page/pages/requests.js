@@ -1,21 +1,23 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, urlOf } from '../api.js'
+import { urlOf } from '../api.js'
 import { compact, duration, rowTime } from '../format.js'
 import { usePages } from '../load.js'
-import { filter, linkTo, usePlace } from '../location.js'
+import { linkTo, usePlace } from '../location.js'
 import { Amount } from '../parts/amount.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { PageHead } from '../parts/details.js'
-import { SelectField, TextField } from '../parts/field.js'
-import { AccountFilter, ModelFilter, TextFilter } from '../parts/filters.js'
+import { TextField } from '../parts/field.js'
+import { AccountFilter, ChoiceFilter, ModelFilter, TextFilter } from '../parts/filters.js'
+import { submitting } from '../parts/form.js'
 import { Empty } from '../parts/notice.js'
 import { PeriodPicker, usePeriod } from '../parts/period.js'
 import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { Call } from '../shapes.d.ts' */
 
 export function RequestsPage() {
@@ -26,10 +28,7 @@ export function RequestsPage() {
   const [isOpen, setOpen] = useState(false)
   const isNarrow = [code, key, user, session, tag].some(Boolean)
   const asked = { from, to, account, model, key, user, tag, session, outcome, code }
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('requests', { ...asked, limit: 50, after }, signal),
-    Object.values(asked),
-  )
+  const { list, reload } = /** @type {Pages<Call>} */ (usePages('requests', asked))
   const actions = [
     h(PeriodPicker, { range }),
     h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
@@ -45,11 +44,9 @@ export function RequestsPage() {
       h(FindRequest, null),
       h(ModelFilter, null),
       role === 'admin' && h(AccountFilter, null),
-      h(SelectField, {
+      h(ChoiceFilter, {
+        name: 'outcome',
         label: t('outcome'),
-        compact: true,
-        value: outcome ?? '',
-        onChange: (value) => filter({ outcome: value }),
         options: [
           ['', t('all')],
           ['completed', t('state_completed')],
@@ -69,11 +66,7 @@ export function RequestsPage() {
     ),
     table({
       caption: t('page_requests'),
-      rows: /** @type {Call[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ id }) => id,
       empty: h(Empty, { title: t('noRequests') }, t('noRequestsHint')),
       columns: [
@@ -111,13 +104,12 @@ function tokensOf({ promptTokens, completionTokens }) {
 /** An `x-request-id`, from a customer's mail, leads to the request. */
 function FindRequest() {
   const [id, setId] = useState('')
-  const submitted = (/** @type {Event} */ event) => {
-    event.preventDefault()
+  const find = () => {
     if (id.trim() !== '') location.hash = linkTo(['requests', id.trim()])
   }
   return h(
     'form',
-    { onSubmit: submitted, role: 'search', 'aria-label': t('findRequest') },
+    { onSubmit: submitting(find), role: 'search', 'aria-label': t('findRequest') },
     h(TextField, {
       label: t('requestId'),
       compact: true,

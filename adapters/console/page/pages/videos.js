@@ -3,19 +3,19 @@ import { useState } from 'preact/hooks'
 import { accountPath, get, send, urlOf } from '../api.js'
 import { dateTime, relative } from '../format.js'
 import { useAction, useLoad, usePages } from '../load.js'
-import { filter, usePlace } from '../location.js'
+import { usePlace } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { Details, PageHead } from '../parts/details.js'
 import { Dialog, FormDialog } from '../parts/dialog.js'
-import { SelectField } from '../parts/field.js'
-import { AccountFilter, ModelFilter } from '../parts/filters.js'
+import { AccountFilter, ChoiceFilter, ModelFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
 import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { VideoView } from '../shapes.d.ts' */
 
 export function VideosPage() {
@@ -23,10 +23,7 @@ export function VideosPage() {
   const { query } = usePlace()
   const [open, setOpen] = useState(/** @type {VideoView | undefined} */ (undefined))
   const { account, state, model } = query
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('videos', { account, state, model, limit: 50, after }, signal),
-    [account, state, model],
-  )
+  const { list, reload } = /** @type {Pages<VideoView>} */ (usePages('videos', { account, state, model }))
   const close = () => {
     setOpen(undefined)
     reload()
@@ -41,11 +38,9 @@ export function VideosPage() {
     h(
       'div',
       { class: 'filters' },
-      h(SelectField, {
+      h(ChoiceFilter, {
+        name: 'state',
         label: t('state'),
-        compact: true,
-        value: state ?? '',
-        onChange: (value) => filter({ state: value }),
         options: [['', t('all')], ...states.map((each) => /** @type {const} */ ([each, t(`state_${each}`)]))],
       }),
       h(ModelFilter, null),
@@ -53,11 +48,7 @@ export function VideosPage() {
     ),
     table({
       caption: t('page_videos'),
-      rows: /** @type {VideoView[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ id }) => id,
       empty: h(Empty, { title: t('noVideos') }, t('noVideosHint')),
       columns: [

@@ -1,5 +1,4 @@
 import { h } from '../preact.js'
-import { get } from '../api.js'
 import { dateTime, money, whole } from '../format.js'
 import { usePages } from '../load.js'
 import { linkTo } from '../location.js'
@@ -8,16 +7,14 @@ import { t } from '../words.js'
 import { Card } from './details.js'
 import { table } from './table.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { Alert } from '../shapes.d.ts' */
 
 /** The alerts of an account, or of all. Nothing if there are none. @param {{ account?: string }} properties */
 export function AlertsCard({ account }) {
   const { currency } = useSession()
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get('alerts', { account, limit: 20, after }, signal),
-    [account],
-  )
-  if (error === undefined && !items?.length) return null
+  const { list } = /** @type {Pages<Alert>} */ (usePages('alerts', { account }, { limit: 20 }))
+  if (list.error === undefined && !list.rows?.length) return null
   const text = (/** @type {Alert} */ alert) => {
     if (alert.type === 'balance.low')
       return `${t('balance')}: ${money(alert.balance, currency)} < ${money(alert.level, currency)}`
@@ -31,11 +28,7 @@ export function AlertsCard({ account }) {
     { title: t('alerts'), class: 'flush' },
     table({
       caption: t('alerts'),
-      rows: /** @type {Alert[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ id }) => id,
       empty: h('p', null),
       columns: [

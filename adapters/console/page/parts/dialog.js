@@ -2,6 +2,7 @@ import { h } from '../preact.js'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { t } from '../words.js'
 import { Button } from './button.js'
+import { submitting } from './form.js'
 import { ErrorNotice } from './notice.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
@@ -45,16 +46,12 @@ export function Dialog({ title, onClose, wide = false, children }) {
  * }} properties
  */
 export function FormDialog({ title, action, danger = false, busy, error, onSubmit, onClose, children }) {
-  const submitted = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    onSubmit()
-  }
   return h(
     Dialog,
     { title, onClose },
     h(
       'form',
-      { onSubmit: submitted },
+      { onSubmit: submitting(onSubmit) },
       h('div', { class: 'fields' }, children),
       h(ErrorNotice, { error }),
       h(

@@ -15,13 +15,17 @@ export function ModelFilter() {
   const chosen = query['model'] ?? ''
   const listed = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id)
   const names = chosen === '' || listed.includes(chosen) ? listed : [chosen, ...listed]
-  return h(SelectField, {
+  return h(ChoiceFilter, {
+    name: 'model',
     label: t('by_model'),
-    compact: true,
-    value: chosen,
-    onChange: (model) => filter({ model }),
     options: [['', t('all')], ...names.map((name) => /** @type {const} */ ([name, name]))],
   })
+}
+
+/** @param {{ name: 'model' | 'outcome' | 'state', label: string, usual?: string, options: Parameters<typeof SelectField>[0]['options'] }} properties */
+export function ChoiceFilter({ name, label, usual = '', options }) {
+  const value = usePlace().query[name] ?? usual
+  return h(SelectField, { label, compact: true, value, onChange: (chosen) => filter({ [name]: chosen }), options })
 }
 
 export function AccountFilter() {

@@ -1,5 +1,5 @@
 import { h } from '../preact.js'
-import { accountPath, get, urlOf } from '../api.js'
+import { accountPath, urlOf } from '../api.js'
 import { dateTime } from '../format.js'
 import { usePages } from '../load.js'
 import { linkTo } from '../location.js'
@@ -10,14 +10,12 @@ import { Card } from './details.js'
 import { Empty } from './notice.js'
 import { table } from './table.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { EntryView } from '../shapes.d.ts' */
 
 /** The ledger entries. @param {{ account: string, turn: number }} properties */
 export function LedgerEntries({ account, turn }) {
-  const { items, error, loading, reload, ...more } = usePages(
-    (after, signal) => get(accountPath(account, 'entries'), { limit: 50, after }, signal),
-    [account, turn],
-  )
+  const { list } = /** @type {Pages<EntryView>} */ (usePages(accountPath(account, 'entries'), {}, { turn }))
   const csv = h(
     LinkButton,
     { href: urlOf(accountPath(account, 'entries.csv')), icon: 'download', download: true },
@@ -28,11 +26,7 @@ export function LedgerEntries({ account, turn }) {
     { title: t('ledgerEntries'), actions: csv, class: 'flush' },
     table({
       caption: t('ledgerEntries'),
-      rows: /** @type {EntryView[] | undefined} */ (items),
-      loading,
-      error,
-      retry: reload,
-      more,
+      ...list,
       keyOf: ({ number }) => String(number),
       empty: h(Empty, { title: t('noEntries') }),
       columns: [

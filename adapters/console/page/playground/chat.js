@@ -4,6 +4,7 @@ import { duration, whole } from '../format.js'
 import { linkTo } from '../location.js'
 import { Button } from '../parts/button.js'
 import { TextArea } from '../parts/field.js'
+import { submitting } from '../parts/form.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
 import { t } from '../words.js'
 import { answers } from './answer.js'
@@ -42,10 +43,6 @@ export function Chat({ apiKey, model }) {
     event.preventDefault()
     void ask()
   }
-  const submitted = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    void ask()
-  }
   return h(
     'div',
     { class: 'card chat' },
@@ -53,7 +50,7 @@ export function Chat({ apiKey, model }) {
     h(ErrorNotice, { error }),
     h(
       'form',
-      { onSubmit: submitted },
+      { onSubmit: submitting(ask) },
       h(
         'details',
         null,

@@ -1,8 +1,8 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { useAction } from '../load.js'
-import { Button } from '../parts/button.js'
-import { SelectField, TextArea } from '../parts/field.js'
+import { SelectField } from '../parts/field.js'
+import { PromptForm } from '../parts/form.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { t } from '../words.js'
 import { Footnote } from './chat.js'
@@ -38,24 +38,18 @@ export function ImageTrial({ apiKey, model }) {
     }
     setResult({ images, prompt, note })
   })
-  const submitted = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    void run()
-  }
   return h(
     'div',
     { class: 'card trial' },
     h(
-      'form',
-      { onSubmit: submitted },
-      h(TextArea, { label: t('prompt'), value: prompt, onChange: setPrompt, required: true }),
+      PromptForm,
+      { prompt, onPrompt: setPrompt, busy, run },
       h(SelectField, {
         label: t('size'),
         value: size,
         onChange: setSize,
         options: sizes.map((each) => /** @type {const} */ ([each, each || t('default')])),
       }),
-      h('footer', null, h(Button, { kind: 'primary', type: 'submit', busy }, t('generate'))),
     ),
     h(ErrorNotice, { error }),
     busy && h(Loading, null),

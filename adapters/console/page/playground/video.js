@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button } from '../parts/button.js'
-import { TextArea, TextField } from '../parts/field.js'
+import { TextField } from '../parts/field.js'
+import { PromptForm } from '../parts/form.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
 import { linkTo } from '../location.js'
 import { t } from '../words.js'
@@ -34,17 +35,12 @@ export function VideoTrial({ apiKey, model }) {
       current = await (await call(`videos/${encodeURIComponent(current.id)}`, { apiKey, method: 'GET' })).json()
     }
   })
-  const submitted = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    void run()
-  }
   return h(
     'div',
     { class: 'card trial' },
     h(
-      'form',
-      { onSubmit: submitted },
-      h(TextArea, { label: t('prompt'), value: prompt, onChange: setPrompt, required: true }),
+      PromptForm,
+      { prompt, onPrompt: setPrompt, busy, run },
       h(TextField, {
         label: t('unit_seconds'),
         value: seconds,
@@ -53,7 +49,6 @@ export function VideoTrial({ apiKey, model }) {
         min: '1',
         placeholder: t('default'),
       }),
-      h('footer', null, h(Button, { kind: 'primary', type: 'submit', busy }, t('generate'))),
     ),
     h(ErrorNotice, { error }),
     task === undefined

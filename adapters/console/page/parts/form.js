@@ -1,0 +1,28 @@
+import { h } from '../preact.js'
+import { t } from '../words.js'
+import { Button } from './button.js'
+import { TextArea } from './field.js'
+
+/** @import { ComponentChildren } from '../preact.js' */
+
+/** What a form does instead of loading a page. @param {() => unknown} run */
+export function submitting(run) {
+  return (/** @type {Event} */ event) => {
+    event.preventDefault()
+    void run()
+  }
+}
+
+/**
+ * A prompt and one more field.
+ * @param {{ prompt: string, onPrompt: (prompt: string) => unknown, busy: boolean, run: () => unknown, children?: ComponentChildren }} properties
+ */
+export function PromptForm({ prompt, onPrompt, busy, run, children }) {
+  return h(
+    'form',
+    { onSubmit: submitting(run) },
+    h(TextArea, { label: t('prompt'), value: prompt, onChange: onPrompt, required: true }),
+    children,
+    h('footer', null, h(Button, { kind: 'primary', type: 'submit', busy }, t('generate'))),
+  )
+}
