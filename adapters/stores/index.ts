@@ -58,6 +58,7 @@ export {
 } from '../../src/money/limits/contract.ts'
 export { accountOf } from '../../src/money/limits/bucket.ts'
 export type { StorageBundle } from '../../src/gateway/options/storage.ts'
+export type { RegistryEntry, RegistryKind, RegistryStore } from '../../src/models/stored/contract.ts'
 export type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
 export type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../../src/models/vendor-keys/contract.ts'
 export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'

@@ -18,6 +18,7 @@ export type {
 } from './dialects/dialect.ts'
 export { openaiDialect } from './dialects/openai.ts'
 export { testProvider, type ProviderKitOptions } from './provider/provider.ts'
+export { testRegistryStore } from './registry-store.ts'
 export { testResponseStore } from './response-store.ts'
 export { testTaskStore } from './task-store.ts'
 export { testUsageStore } from './usage-store.ts'

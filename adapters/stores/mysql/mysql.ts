@@ -1,7 +1,9 @@
 import type { StorageBundle } from '../index.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlIdempotency } from '../sql/idempotency.ts'
+import { sqlChanges } from '../sql/changes.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlRegistry } from '../sql/registry.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
@@ -53,12 +55,13 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage
   const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 4 } = options
   const database = new Database(pool, prefix, connections, tables)
   const sql = mysqlSql(database)
+  const changes = sqlChanges(sql)
   const calls = new Calls(database)
   const limits = mysqlLimits(database, calls)
   const ledger = mysqlLedger(database, sql, calls)
   const [idempotency, responses] = [sqlIdempotency(sql), sqlResponses(sql, responseAgeMs)]
   return {
-    keys: sqlKeys(sql),
+    keys: sqlKeys(sql, changes),
     limits,
     ledger,
     usage: sqlUsage(sql),
@@ -67,6 +70,7 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage
     responses,
     audit: sqlAudit(sql),
     vendorKeys: sqlVendorKeys(sql),
+    registry: sqlRegistry(sql, changes),
     admission: batchedAdmission(calls, limits, ledger),
     async close() {
       await Promise.all([ledger.close(), idempotency.close(), responses.close()])

@@ -3,6 +3,7 @@ import { auditTable } from '../sql/audit.ts'
 import { idempotencyTable } from '../sql/idempotency.ts'
 import { keysTable } from '../sql/keys.ts'
 import { noticesTable } from '../sql/notices.ts'
+import { registryTable } from '../sql/registry.ts'
 import { responsesTables } from '../sql/responses.ts'
 import { tasksTable } from '../sql/tasks.ts'
 import { usageTables } from '../sql/usage-tables.ts'
@@ -125,6 +126,8 @@ export const tables: readonly string[] = definitions(
       noticesTable,
       auditTable,
       vendorKeysTables,
+      registryTable,
+    registryTable,
     ].map((table) => table(dialect)),
     limitsTables,
     ledgerTables,

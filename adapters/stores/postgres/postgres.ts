@@ -1,7 +1,9 @@
 import type { StorageBundle } from '../index.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlIdempotency } from '../sql/idempotency.ts'
+import { sqlChanges } from '../sql/changes.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlRegistry } from '../sql/registry.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
@@ -82,11 +84,12 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
   } = options
   const database = new Database(pool, schema, preparedStatements, connections, tables)
   const sql = postgresSql(database)
+  const changes = sqlChanges(sql)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
   const ledger = postgresLedger(database, sql, calls)
   return {
-    keys: sqlKeys(sql),
+    keys: sqlKeys(sql, changes),
     limits,
     ledger,
     usage: sqlUsage(sql),
@@ -95,6 +98,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),
     vendorKeys: sqlVendorKeys(sql),
+    registry: sqlRegistry(sql, changes),
     admission: batchedAdmission(calls, limits, ledger),
     close: () => database.close(),
   }

@@ -1,14 +1,8 @@
 /** API keys: one record for each key, found by its hash. */
-import { pageOfKeys, pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
+import { pageOfKeys, type KeyRecord, type KeyStore } from '../index.ts'
+import type { ChangePoll } from '../change-poll.ts'
+import { changedText } from './changes.ts'
 import { lua, type Scripts } from './scripts.ts'
-
-/** Records a change, for an hour: much longer than the interval at which watchers poll. */
-const changedText = `
-local function changed(hash)
-  redis.call('ZADD', key('key changes'), real(now), hash)
-  redis.call('ZREMRANGEBYSCORE', key('key changes'), '-inf', real(now - 3600000))
-end
-`
 
 const find = lua(`return redis.call('GET', key('key', ARGV[2]))`)
 
@@ -62,14 +56,8 @@ end
 return { page[1], found }
 `)
 
-/** A change becomes visible a little after its timestamp, so each poll repeats the last seconds. */
-const changes = lua(`
-local since = tonumber(ARGV[2]) or now
-return { real(now), redis.call('ZRANGEBYSCORE', key('key changes'), real(since - 5000), '+inf', 'WITHSCORES') }
-`)
-
 /** All keys are under `base`, because ids and hashes are unique among the keys of all accounts. */
-export function redisKeys(scripts: Scripts, base: string): KeyStore {
+export function redisKeys(scripts: Scripts, base: string, changes: ChangePoll): KeyStore {
   return {
     async find(hash) {
       const record = await scripts.run<string | null>(find, base, hash)
@@ -98,14 +86,7 @@ export function redisKeys(scripts: Scripts, base: string): KeyStore {
       // A scan may return a key twice.
       return pageOfKeys([...new Map(records.map((record) => [record.id, record])).values()], question)
     },
-    watch: (changed) =>
-      pollForChanges(changed, async (since) => {
-        const [now, flat] = await scripts.run<[string, unknown[]]>(changes, base, since ?? 'never')
-        // RESP2 returns names and scores alternately, RESP3 in pairs.
-        const fields = flat.flat().map(String)
-        const seen = fields.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: fields[index + 1] ?? '' }] : []))
-        return { now, changes: seen }
-      }),
+    watch: (changed) => changes.watchKeys(changed),
   }
 }
 

@@ -3,11 +3,13 @@ import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { redisAdmission, redisLimits } from './admission.ts'
+import { redisChanges } from './changes.ts'
 import { redisKeys } from './keys.ts'
 import { KeyBases, requiringLayout } from './key-bases.ts'
 import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
 import { redisAuditLog } from './audit-log.ts'
+import { redisRegistry } from './registry.ts'
 import { redisResponses } from './responses.ts'
 import { redisVendorKeys } from './vendor-keys.ts'
 import { senderOf, type RedisClient } from './clients.ts'
@@ -62,10 +64,12 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
   const scripts = new Scripts(send, sender.spread === true)
   const calls = new Calls(scripts, keyBases, entries)
   const leases = new Leases(scripts, keyBases)
+  const keysBase = keyBases.base('keys')
+  const changes = redisChanges(scripts, keysBase)
   const limits = redisLimits(calls, leases)
   const ledger = redisLedger({ scripts, keyBases, calls, leases, kept: entries })
   return {
-    keys: redisKeys(scripts, keyBases.base('keys')),
+    keys: redisKeys(scripts, keysBase, changes),
     limits,
     ledger,
     tasks: taskStore(send, keyBases.base('tasks')),
@@ -73,6 +77,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),
     vendorKeys: redisVendorKeys(scripts, keyBases),
+    registry: redisRegistry(scripts, keysBase, changes),
     admission: redisAdmission(calls, limits, ledger),
   }
 }

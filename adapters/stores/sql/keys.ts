@@ -1,5 +1,6 @@
-/** Keys, by hash. Watchers poll, because a connection that listens for changes would lose some when it breaks. */
-import { cursorOf, keySearched, pageOf, pollForChanges, readCursor, type KeyRecord, type KeyStore } from '../index.ts'
+/** Keys, by hash. */
+import { cursorOf, keySearched, pageOf, readCursor, type KeyRecord, type KeyStore } from '../index.ts'
+import type { ChangePoll } from '../change-poll.ts'
 import { where, type Dialect, type Sql, type TableRow } from './sql.ts'
 
 export function keysTable({ types: { name, json, integer, real }, keyed, index }: Dialect): string {
@@ -19,10 +20,8 @@ export function keysTable({ types: { name, json, integer, real }, keyed, index }
 }
 
 const newest = 'ORDER BY created_at DESC, id DESC'
-/** A change becomes visible a little after its time, so each poll repeats the last seconds. */
-const repeatedMs = 5_000
 
-export function sqlKeys({ dialect, all, many, insert, run }: Sql): KeyStore {
+export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: ChangePoll): KeyStore {
   const read = `SELECT hash, CAST(record AS text) AS record FROM @.keys`
   const { now, contains, lower, has, field, types } = dialect
   const expires = `CAST(${field('record', 'expiresAt')} AS ${types.real})`
@@ -64,19 +63,7 @@ export function sqlKeys({ dialect, all, many, insert, run }: Sql): KeyStore {
       const rows = await many(`${read} ${filter} ${newest} LIMIT :most`, { ...question, at, last, most: limit + 1 })
       return pageOf(rows.map(keyOf), limit, ({ createdAt, id }) => cursorOf(createdAt, id))
     },
-    watch: (changed) =>
-      pollForChanges(changed, async (since) => {
-        const rows = await all(
-          `SELECT ${now} AS now, NULL AS hash, NULL AS changed UNION ALL SELECT NULL, hash, changed FROM @.keys
-          WHERE changed > coalesce(CAST(:since AS ${types.real}), ${now}) - ${repeatedMs}`,
-          { since },
-        )
-        const changes = rows.filter((row) => row['hash'] !== null)
-        return {
-          now: String(rows.find((row) => row['hash'] === null)?.['now']),
-          changes: changes.map((row) => ({ hash: row['hash'] as string, at: String(row['changed']) })),
-        }
-      }),
+    watch: (changed) => changes.watchKeys(changed),
   }
 }
 

@@ -4,7 +4,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StorageBundle } from '../index.ts'
 import { sqlAudit } from '../sql/audit.ts'
 import { sqlIdempotency } from '../sql/idempotency.ts'
+import { sqlChanges } from '../sql/changes.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlRegistry } from '../sql/registry.ts'
 import { sqlResponses } from '../sql/responses.ts'
 import { sqlTasks } from '../sql/tasks.ts'
 import { sqlUsage } from '../sql/usage.ts'
@@ -52,13 +54,14 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
   if (typeof file === 'string') requireFolder(file)
   const database = new Database(file, durability, tables)
   const sql = sqliteSql(database)
+  const changes = sqlChanges(sql)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
   const idempotency = sqlIdempotency(sql)
   const usage = sqlUsage(sql)
   const responses = sqlResponses(sql, responseAgeMs)
   return {
-    keys: sqlKeys(sql),
+    keys: sqlKeys(sql, changes),
     limits,
     ledger,
     usage,
@@ -67,6 +70,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     responses,
     audit: sqlAudit(sql),
     vendorKeys: sqlVendorKeys(sql),
+    registry: sqlRegistry(sql, changes),
     admission: sqliteAdmission(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.

@@ -11,6 +11,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
   vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],
+  registry: ['all', 'put'],
   responses: ['put', 'get', 'holding', 'delete'],
   admission: ['admit', 'finish'],
 }

@@ -3,6 +3,7 @@ import type { AdmissionStore } from '../../admission/contract.ts'
 import type { KeyStore } from '../../callers/contract.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import type { IdempotencyStore } from '../../admission/idempotency/contract.ts'
+import type { RegistryStore } from '../../models/stored/contract.ts'
 import type { LimitStore } from '../../money/limits/contract.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import type { TaskStore } from '../../tasks/contract.ts'
@@ -32,6 +33,8 @@ export interface StorageBundle {
   readonly audit?: AuditStore
   /** Accounts' own keys at vendors. Only used with `ownKeys.secrets`. */
   readonly vendorKeys?: VendorKeyStore
+  /** Models, groups and prices that administration creates. Only used with the option `registry`. */
+  readonly registry?: RegistryStore
   /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
   readonly admission?: AdmissionStore
   /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */

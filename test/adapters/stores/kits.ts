@@ -6,6 +6,7 @@ import {
   testKeyStore,
   testLedger,
   testLimitStore,
+  testRegistryStore,
   testResponseStore,
   testUsageStore,
   testVendorKeyStore,
@@ -21,9 +22,10 @@ export function testStores(test: TestFunction, storage: Bundle, other: Bundle): 
   testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
   testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
   testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
-  const { usage, audit, vendorKeys } = storage
+  const { usage, audit, vendorKeys, registry } = storage
   if (audit !== undefined) testAuditStore(test, () => audit, { reopen: () => other.audit ?? audit })
   if (vendorKeys !== undefined)
     testVendorKeyStore(test, () => vendorKeys, { reopen: () => other.vendorKeys ?? vendorKeys })
+  if (registry !== undefined) testRegistryStore(test, () => registry, { reopen: () => other.registry ?? registry })
   if (usage !== undefined) testUsageStore(test, () => usage, { reopen: () => other.usage ?? usage })
 }

@@ -197,7 +197,7 @@ async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
   await store.now?.()
 }
 
-async function changes({ audit }: Bundle, account: string): Promise<void> {
+async function changes({ audit, registry }: Bundle, account: string): Promise<void> {
   const before = await audit.last()
   const number = (before?.number ?? 0) + 1
   await audit.append({ number, at: 1, action: 'a', account, actor: account, content: '{}', digest: 'd', hash: 'h' })
@@ -206,6 +206,11 @@ async function changes({ audit }: Bundle, account: string): Promise<void> {
   await audit.list({ limit: 3 })
   await audit.read(number - 1, 3)
   await audit.erase(account, 'nobody')
+  const entry = { kind: 'model', id: fresh('model'), version: 1, value: {} } as const
+  await registry.put(entry)
+  await registry.put({ ...entry, version: 2 })
+  await registry.all()
+  registry.watch?.(() => undefined)()
 }
 
 async function ownKeys({ vendorKeys }: Bundle, account: string): Promise<void> {
