@@ -114,7 +114,8 @@ export class Gateway {
    * Never rejects: every error becomes a reply. Each `await` costs a promise, even of a value that is known already.
    */
   async handle(exchange: Exchange): Promise<Reply> {
-    const { admission, authenticator, calls, catalogue, idempotency, routes, services, sizes, now } = this.#assembly
+    const { admission, authenticator, calls, catalogue, idempotency, live, routes, services, sizes, now } =
+      this.#assembly
     let request: HandledRequest | undefined
     calls.enter()
     try {
@@ -124,14 +125,16 @@ export class Gateway {
       const { methods, rest } = routes.of(request.exchange)
       const knowing = authenticator.authenticate(exchange)
       const caller = knowing instanceof Promise ? await knowing : knowing
+      const reading = live?.readyFor(caller)
+      if (reading !== undefined) await reading
       const endpoint = methodOf(methods, exchange)
       request.isFor(endpoint, caller)
       if (!isCall(endpoint)) {
         return request.finished(await answerQuery(this.#assembly, request, { endpoint, caller, rest }))
       }
       request.entry = admission.enter(id, caller)
-      const reading = endpoint.read(request.exchange, sizes, { caller, services, now })
-      const read: Order<unknown> = reading instanceof Promise ? await reading : reading
+      const bodied = endpoint.read(request.exchange, sizes, { caller, services, now })
+      const read: Order<unknown> = bodied instanceof Promise ? await bodied : bodied
       request.hasOrdered(read)
       // Before a response is repeated: another key of the account may have been allowed to use the model.
       const finding = catalogue.find(read.model, caller, startedAt)

@@ -85,7 +85,16 @@ export type { LimitStore } from './money/limits/contract.ts'
 export { memoryLimitStore, type MemoryLimitStoreOptions } from './money/limits/memory.ts'
 export type { LimitOptions } from './money/limits/options.ts'
 export type { Frequency, Rate, ScopedRate } from './records/rate.ts'
-export type { Group } from './models/catalogue.ts'
+export type { Group } from './models/group-fields.ts'
+export type { DocumentAdmin, DocumentChange, VersionChoice } from './admin/registry/documents.ts'
+export type { PriceAdmin, PriceRequest, RegistryPriceView } from './admin/registry/prices.ts'
+export type { RegistryAdmin } from './admin/registry/registry-admin.ts'
+export type { Origin, RegistryGroupView, RegistryModelView } from './admin/registry/views.ts'
+export type { RegistryEntry, RegistryKind, RegistryStore } from './models/stored/contract.ts'
+export type { StoredDeployment, StoredGroup, StoredModel, StoredPrice } from './models/stored/documents.ts'
+export type { LiveRegistryOptions } from './models/stored/live-registry.ts'
+export { memoryRegistryStore } from './models/stored/memory.ts'
+export type { ModelProperties } from './models/model-fields.ts'
 export {
   landscapeVideo,
   portraitVideo,
@@ -100,7 +109,7 @@ export type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from './models/ve
 export { memoryVendorKeyStore } from './models/vendor-keys/memory.ts'
 export { imageModels } from './models/image-models.ts'
 export type { OwnKey, OwnKeyMode, OwnKeyOptions, OwnKeyQuestion } from './models/own-key-options.ts'
-export type { ModelEntry, ModelOptions } from './models/registry.ts'
+export type { ModelEntries, ModelEntry, ModelOptions } from './models/model-options.ts'
 export type { RouteEntry } from './models/route-entry.ts'
 export type {
   AttemptListener,

@@ -98,6 +98,7 @@ test('the error in the reference has the format of errors', () => {
 /** The interfaces that an interface extends. */
 const inherited: Readonly<Record<string, readonly string[]>> = {
   KeyOptions: ['KeyProperties'],
+  ModelOptions: ['ModelProperties'],
   Rate: ['ScopedRate'],
   PriceOptions: ['TokenPrices', 'TieredTokenPrices', 'CountedPrices'],
 }

@@ -13,7 +13,9 @@ import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
 import { VendorKeyAdmin } from './vendor-keys.ts'
 import { VideoAdmin } from './videos.ts'
+import { RegistryAdmin } from './registry/registry-admin.ts'
 import { requireValid, rules } from './check.ts'
+import { currentGroups } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
 
 /** Which operations of `gateway.admin` the options and stores of a gateway support. */
@@ -28,6 +30,8 @@ export interface Offers {
   readonly usage: boolean
   /** Creating, listing and changing keys: a key store that does. */
   readonly keys: boolean
+  /** `registry`: the option of this name. */
+  readonly registry: boolean
   /** Finding keys of all accounts. */
   readonly keySearch: boolean
   /** `vendorKeys`: the option `ownKeys.secrets`. */
@@ -64,12 +68,13 @@ export class Admin {
   readonly videos: VideoAdmin
   /** Who changed what. */
   readonly auditLog: AuditAdmin
+  /** Models, groups and prices that administration sets. Requires the option `registry`. */
+  readonly registry: RegistryAdmin
   /** The lists of accounts, entries, keys and usage as CSV. */
   readonly csv: CsvAdmin
   readonly #services: AdminServices
   readonly #personal: PersonalData
   readonly #catalogue: Catalogue
-  readonly #groups: readonly string[]
   readonly #prices: AdminServices['prices']
   readonly #offers: Offers
 
@@ -84,10 +89,10 @@ export class Admin {
     this.vendorKeys = new VendorKeyAdmin(services)
     this.usage = new UsageAdmin(services)
     this.videos = new VideoAdmin(services)
+    this.registry = new RegistryAdmin(services.registry, services.now, services.note)
     this.csv = new CsvAdmin(this.accounts, this.keys, this.usage, this.auditLog)
     this.#personal = new PersonalData(services, this)
     this.#catalogue = services.catalogue
-    this.#groups = services.groups
     this.#prices = services.prices
     const { ledger, usage, keys, vault, videos, currency } = services
     this.#offers = {
@@ -96,6 +101,7 @@ export class Admin {
       alerts: ledger?.caps?.listNotices !== undefined,
       usage: usage !== undefined,
       keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,
+      registry: services.registry !== undefined,
       keySearch: keys.search !== undefined,
       vendorKeys: vault !== undefined,
       videoSearch: videos.isSearchable,
@@ -147,9 +153,14 @@ export class Admin {
     return this.#personal.eraseUser(account, user)
   }
 
-  /** The names of the model groups. */
+  /** The names of the model groups, as far as this process knows them. */
   groups(): readonly string[] {
-    return this.#groups
+    return this.#services.groups()
+  }
+
+  /** The same, after those that administration has created were read. */
+  currentGroups(): Promise<readonly string[]> {
+    return currentGroups(this.#services)
   }
 
   /** The price table of the options, with the day of its data; undefined if there is none. */
@@ -162,7 +173,8 @@ export class Admin {
    * `price.options`.
    */
   async models(group: string): Promise<readonly Model[]> {
-    if (!this.#groups.includes(group)) throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
+    const groups = await this.currentGroups()
+    if (!groups.includes(group)) throw invalid(`"group" must be one of ${groups.join(', ')}.`, 'group')
     return this.#catalogue.list({ account: '', group }, new AbortController().signal)
   }
 }

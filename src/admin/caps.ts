@@ -9,6 +9,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import { requireMethod, requireValid, rules } from './check.ts'
 import type { CapLimitsChange, CapOverrideRequest, CapSubject } from './questions.ts'
+import { requireGroup } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
 
 /** Amounts of a cap: money as a decimal string. */
@@ -51,19 +52,19 @@ export class CapAdmin {
   readonly #caps: CapHolds
   readonly #guard: Guard
   readonly #keyGuard: Guard
-  readonly #groups: readonly string[]
+  readonly #known: Pick<AdminServices, 'groups' | 'registry'>
   readonly #now: () => number
   readonly #note: AdminServices['note']
 
   /** @internal */
-  constructor({ ledger, keys, caps, guard, groups, now, note }: AdminServices) {
+  constructor({ ledger, keys, caps, guard, groups, registry, now, note }: AdminServices) {
     this.#note = note
     this.#ledger = ledger
     this.#keys = keys
     this.#caps = caps
     this.#guard = guard('the ledger')
     this.#keyGuard = guard('the key store')
-    this.#groups = groups
+    this.#known = { groups, registry }
     this.#now = now
   }
 
@@ -124,9 +125,7 @@ export class CapAdmin {
 
   async #of({ account, key, group, user }: CapSubject): Promise<readonly CallerCap[]> {
     if (this.#ledger?.caps === undefined) throw invalid('Caps need the option "billing" and a ledger with caps.')
-    if (group !== undefined && !this.#groups.includes(group)) {
-      throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
-    }
+    await requireGroup(this.#known, group)
     const record = key === undefined ? undefined : await this.#record(account, key)
     return this.#caps.of({
       account,

@@ -5,6 +5,7 @@ import { chosenOf, keyFieldsWith, keyNames, type KeyProperties } from '../caller
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import { requireGroup } from './current-groups.ts'
 import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 
@@ -55,7 +56,7 @@ export class KeyAdmin {
   readonly #store: KeyStore
   readonly #guard: Guard
   readonly #pageGuard: Guard
-  readonly #groups: readonly string[]
+  readonly #known: Pick<AdminServices, 'groups' | 'registry'>
   readonly #now: () => number
   readonly #forget: (hash: string) => void
   readonly #note: AdminServices['note']
@@ -65,7 +66,7 @@ export class KeyAdmin {
   readonly #ledgerGuard: Guard
 
   /** @internal */
-  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger, note }: AdminServices) {
+  constructor({ keys, guard, pageGuard, groups, registry, now, forget, caps, ledger, note }: AdminServices) {
     this.#note = note
     this.#caps = caps
     this.#ledger = ledger
@@ -74,7 +75,7 @@ export class KeyAdmin {
     this.#forget = forget
     this.#store = keys
     this.#guard = guard('the key store')
-    this.#groups = groups
+    this.#known = { groups, registry }
     this.#now = now
   }
 
@@ -84,7 +85,7 @@ export class KeyAdmin {
    */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     requireValid(rules.key, request)
-    this.#checkGroup(request.group)
+    await requireGroup(this.#known, request.group)
     this.#caps.requireUsable(request.caps, request.group)
     const now = this.#now()
     const { lifeMs, open = false, ...rest } = request
@@ -158,7 +159,7 @@ export class KeyAdmin {
   /** Changes a key. Throws a 404 if the account has no such key, and a 409 for one of the options. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.keyChange, change)
-    this.#checkGroup(change.group)
+    await requireGroup(this.#known, change.group)
     return this.#change('keys.update', account, id, (record) => {
       this.#caps.requireUsable(change.caps === undefined ? record.caps : change.caps, change.group ?? record.group)
       const changed: Record<string, unknown> = { ...record }
@@ -234,12 +235,6 @@ export class KeyAdmin {
     if (open) return void (await this.#ledgerGuard.call(() => ledger.open({ id })))
     const message = `There is no account "${id}". Check its id, open it first, or set "open" to true to open it with the key.`
     throw new GatewayError('not_found', { param: 'account', message })
-  }
-
-  #checkGroup(group: string | undefined): void {
-    if (group !== undefined && !this.#groups.includes(group)) {
-      throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
-    }
   }
 }
 

@@ -8,10 +8,19 @@ import type { Idempotency } from '../admission/idempotency/idempotency.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { VendorKeyStore } from '../models/vendor-keys/contract.ts'
 import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
+import type { RegistryStore } from '../models/stored/contract.ts'
+import type { LiveRegistry } from '../models/stored/live-registry.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
+
+/** What changes models, groups and prices. */
+export interface RegistryServices {
+  readonly live: LiveRegistry
+  readonly store: RegistryStore
+  readonly guard: Guard
+}
 
 export interface AdminServices {
   readonly auditLog: AuditLog
@@ -34,7 +43,10 @@ export interface AdminServices {
   readonly currency: string | undefined
   readonly caps: CapHolds
   readonly catalogue: Catalogue
-  readonly groups: readonly string[]
+  /** The names of the groups that hold now, as far as this process knows. */
+  readonly groups: () => readonly string[]
+  /** Undefined if administration cannot change models. */
+  readonly registry: RegistryServices | undefined
   readonly prices: PriceTable | undefined
   /** Whether it may be known what calls cost the host. */
   readonly hasCosts: boolean

@@ -2,6 +2,7 @@ import type { Caller } from '../callers/contract.ts'
 import { disconnectDefaults } from '../money/disconnect.ts'
 import { callerScopes, type Scope, ofCaller, ownerOf } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
+import type { Group } from '../models/group-fields.ts'
 import type { Demand } from './demand.ts'
 import { Entry } from './entry.ts'
 import { AdmissionServices } from './services.ts'
@@ -15,7 +16,8 @@ import { refusalOf, tooManyRequests } from '../money/limits/refusal.ts'
  * stores are updated in the background after the response.
  */
 export class Admission extends AdmissionServices {
-  readonly #scopes = new WeakMap<Caller, readonly Scope[]>()
+  /** With the group that they were made for, which may change. */
+  readonly #scopes = new WeakMap<Caller, { readonly group: Group | undefined; readonly scopes: readonly Scope[] }>()
   readonly #counts = new CountLimit(this)
 
   /**
@@ -23,8 +25,13 @@ export class Admission extends AdmissionServices {
    * limits, no price and no usage record.
    */
   enter(id: string, caller: Caller): Entry | undefined {
-    let scopes = this.#scopes.get(caller)
-    if (scopes === undefined) this.#scopes.set(caller, (scopes = callerScopes(caller, this.options.groups)))
+    const { groups } = this.options
+    const group = groups[caller.group]
+    let known = this.#scopes.get(caller)
+    if (known === undefined || known.group !== group) {
+      this.#scopes.set(caller, (known = { group, scopes: callerScopes(caller, groups) }))
+    }
+    const { scopes } = known
     return scopes.length === 0 && !this.needsEntry ? undefined : new Entry(this, id, caller, scopes)
   }
 

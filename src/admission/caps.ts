@@ -7,7 +7,7 @@ import type { Caller } from '../callers/contract.ts'
 import { parseMoney } from '../money/money.ts'
 import { scopedCap } from '../records/cap-rules.ts'
 import { verify } from '../records/rules.ts'
-import type { Groups } from '../models/catalogue.ts'
+import type { Groups } from '../models/group-fields.ts'
 import { ownerOf, quoted } from './scopes.ts'
 
 /** A cap that applies to a caller. */

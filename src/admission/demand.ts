@@ -33,6 +33,8 @@ export interface Demand {
   readonly cap?: number | undefined
   /** The caps of the hold, in the order of its claims. */
   readonly caps: readonly CallerCap[]
+  /** The factor on prices at admission. */
+  readonly multiplier: bigint
 }
 
 /** Output that is charged by the time that the vendor took, if the client disconnects and the vendor's count stays unknown. */

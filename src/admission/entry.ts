@@ -98,6 +98,7 @@ export class Entry {
       requestedUnits,
       cap: hold && cap,
       caps,
+      multiplier,
     }
     if (admission.isOverflowing(hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })

@@ -2,7 +2,7 @@ import type { Caller } from '../callers/contract.ts'
 import { ownedBy } from '../money/limits/bucket.ts'
 import type { PlaceRule } from '../money/limits/contract.ts'
 import type { Measure, Measured } from '../money/limits/headers.ts'
-import type { Groups } from '../models/catalogue.ts'
+import type { Groups } from '../models/group-fields.ts'
 import type { Model } from '../models/contract.ts'
 import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../records/rate.ts'
 

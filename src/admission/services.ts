@@ -7,7 +7,7 @@ import type { LimitStore } from '../money/limits/contract.ts'
 import { ReachedLimits } from '../money/limits/reached-limits.ts'
 import { memoryLimitStore } from '../money/limits/memory.ts'
 import type { LimitOptions } from '../money/limits/options.ts'
-import type { Groups } from '../models/catalogue.ts'
+import type { Group, Groups } from '../models/group-fields.ts'
 import type { Model } from '../models/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import { CapHolds } from './cap-holds.ts'
@@ -63,21 +63,16 @@ export class AdmissionServices {
   readonly retention: Retention | undefined
   /** Number of usage records that were dropped. */
   droppedRecords = 0
-  readonly #multipliers: ReadonlyMap<string, bigint>
+  readonly #multipliers = new WeakMap<Group, bigint>()
 
   constructor(options: AdmissionOptions) {
-    const { groups, limits, limitOptions, ledger, admission, usage, usageOptions, timeoutMs, now, observer } = options
+    const { limits, limitOptions, ledger, admission, usage, usageOptions, timeoutMs, now, observer } = options
     this.options = options
     this.reached = new ReachedLimits(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
     const failed = observer.storeFailed
     this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
-    this.#multipliers = new Map(
-      Object.entries(groups).map(
-        ([name, { priceMultiplier }]) => [name, parsePriceMultiplier(priceMultiplier ?? '1')] as const,
-      ),
-    )
     this.caps = new CapHolds(options)
     this.unrated = new UnratedUsage(observer)
     this.settlements = new SettlementQueue(this.counters, observer)
@@ -129,8 +124,15 @@ export class AdmissionServices {
     return usageOptions.whenFull === 'refuse' && this.records?.full === true
   }
 
-  multiplierOf(group: string): bigint {
-    return this.#multipliers.get(group) ?? multiplierOne
+  /** The factor on the prices of a group now. What was admitted keeps its own. */
+  multiplierOf(name: string): bigint {
+    const { groups } = this.options
+    const group = Object.hasOwn(groups, name) ? groups[name] : undefined
+    if (group?.priceMultiplier === undefined) return multiplierOne
+    let multiplier = this.#multipliers.get(group)
+    if (multiplier === undefined)
+      this.#multipliers.set(group, (multiplier = parsePriceMultiplier(group.priceMultiplier)))
+    return multiplier
   }
 
   disconnectPolicy(model: Model): DisconnectPolicy {

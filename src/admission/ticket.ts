@@ -173,8 +173,7 @@ export class Ticket {
     const model = admission.options.ledger === undefined ? undefined : this.#model
     const onDisconnect = admission.disconnectPolicy(this.#model)
     const { chargeFailed } = admission.options.billing
-    const multiplier = admission.multiplierOf(this.#request.caller.group)
-    return charge(receipt, model, { onDisconnect, chargeFailed }, multiplier)
+    return charge(receipt, model, { onDisconnect, chargeFailed }, this.demand.multiplier)
   }
 
   #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {

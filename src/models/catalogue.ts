@@ -1,31 +1,11 @@
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../callers/contract.ts'
-import type { ScopedCap } from '../records/cap.ts'
-import type { ScopedRate } from '../records/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
+import type { Group, Groups } from './group-fields.ts'
 import type { OwnKeys } from './own-keys.ts'
 import { withParsedPrices } from './parsed-prices.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
-
-/** A model group: the models, limits and prices of its keys. */
-export interface Group {
-  /** `'*'` for all models, or model names, each of which may end in `*`. */
-  readonly models: '*' | readonly string[]
-  /** Limits, counted per account of the group unless `per` is set. */
-  readonly rate?: ScopedRate
-  /** Limits of what is used in a period, per account of the group unless `per` is set. Requires `billing`. */
-  readonly caps?: readonly ScopedCap[]
-  /** Factor applied to all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
-  readonly priceMultiplier?: string
-  /** The part of a vendor's limit that an account of the group gets, relative to others. Default 1. Only used with `fairness`. */
-  readonly weight?: number
-  /** `background`: calls wait for all others where a vendor's limit is near. Default `usual`. Only used with `fairness`. */
-  readonly priority?: 'usual' | 'background'
-}
-
-/** Model groups by name. */
-export type Groups = Readonly<Record<string, Group>>
 
 const registryTimeoutMs = 3_000
 
@@ -34,6 +14,8 @@ export interface CatalogueOptions {
   readonly now: () => number
   /** Prices and context windows for models without their own. Default: none. */
   readonly tableDefaults?: PriceTableDefaults | undefined
+  /** Prices that come before those of the table. Default: none. */
+  readonly datedPrices?: { complete(model: Model, at: number): Model } | undefined
   /** Whether models without a price are refused. Default false. */
   readonly requiresPrice?: boolean
   /** Callers' own keys. Default: none. */
@@ -97,8 +79,10 @@ export class Catalogue {
   }
 
   #complete(given: RegistryModel, at: number): Model {
-    const model = withParsedPrices(given)
-    return this.#options.tableDefaults?.complete(model, at) ?? model
+    const { datedPrices, tableDefaults } = this.#options
+    const parsed = withParsedPrices(given)
+    const model = datedPrices?.complete(parsed, at) ?? parsed
+    return tableDefaults?.complete(model, at) ?? model
   }
 
   #allowed(given: RegistryModel | undefined, id: string, caller: Caller, startedAt: number): Model {

@@ -1,4 +1,6 @@
+import * as z from 'zod'
 import type { CostOptions } from '../money/prices/cost.ts'
+import { longestTimerMs } from '../records/known-options.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { FallbackReason } from './contract.ts'
 
@@ -45,4 +47,22 @@ export interface RouteStep {
    * an error. Default: no limit.
    */
   readonly timeoutMs?: number
+}
+
+/** The rule of each field of a `RouteStep`. */
+export const routeStepFields: Readonly<Record<keyof RouteStep, z.ZodOptional>> = {
+  order: z.number().optional().describe('Deployments are tried in ascending order. Default: the position in the list.'),
+  weight: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('Among those of the same order, the share of conversations. Default 1.'),
+  contextWindow: z.int().positive().optional(),
+  when: z
+    .array(z.enum(['unavailable', 'context', 'policy']))
+    .min(1)
+    .optional()
+    .describe('The failures of others after which it is tried. Default: it is tried in its order.'),
+  firstContentMs: z.union([z.int().positive().max(longestTimerMs), z.literal('usual')]).optional(),
+  timeoutMs: z.int().positive().max(longestTimerMs).optional(),
 }

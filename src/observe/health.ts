@@ -11,6 +11,7 @@ export type StoreName =
   | 'responses'
   | 'audit'
   | 'vendorKeys'
+  | 'registry'
 
 /** The state of a gateway, with that of its stores. Plain values, without secrets. */
 export interface GatewayHealth extends Omit<GatewayState, 'closing' | 'breakers'> {

@@ -9,6 +9,14 @@ export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<S
   })
 }
 
+/** The same rules for fields that may be absent. */
+export function optionalOf<Name extends string>(
+  fields: Readonly<Record<Name, z.ZodType>>,
+): Record<Name, z.ZodOptional<z.ZodType>> {
+  const each = Object.entries<z.ZodType>(fields).map(([name, rule]) => [name, rule.optional()])
+  return Object.fromEntries(each) as Record<Name, z.ZodOptional<z.ZodType>>
+}
+
 /** A value that is valid if `parse` accepts it. */
 export function parsed(parse: (value: never) => unknown): z.ZodType {
   return z.unknown().superRefine((value, context) => {

@@ -9,10 +9,10 @@ import { fromRecord, toRecord, type StoredTask, type VideoTask } from './task.ts
 /** Charges for tasks. Every method is idempotent: it may be called again after a crash. */
 export interface VideoBilling {
   /**
-   * Holds the maximum cost of the task for `leaseMs` and returns what is stored with the task: the amount, and the caps that
-   * count it. Renews a hold that has expired. Throws `insufficient_quota`.
+   * Holds the maximum cost of the task for `leaseMs` and returns what is stored with the task: the amount, the caps that count
+   * it, and the factor on prices. Renews a hold that has expired. Throws `insufficient_quota`.
    */
-  hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted'>>
+  hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted' | 'multiplier'>>
   /** Extends the hold of a stored task to its deadline. */
   keep(task: StoredTask): Promise<void>
   /** Ends the hold: settles a completed task, or one that is charged although it failed, and releases any other. */

@@ -83,6 +83,8 @@ export interface VideoTask {
   readonly faults: number
   /** Amount held by the ledger, in micro-units. */
   readonly held?: string
+  /** The group's factor on prices at submission, in millionths. Absent: as now. */
+  readonly multiplier?: string
   /** Failed deliveries of the webhook. Absent once it is delivered or given up, and if there is none. */
   readonly pushFailures?: number
   /** Whether ledger and hooks have processed the task's end. */

@@ -1,7 +1,7 @@
 /** Request fields that change what the host pays, sent through real gateways to a recording vendor. */
 import { anthropic, defineProvider, gemini, openai, type PresetName, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import type { ModelOptions } from '../../src/models/registry.ts'
+import type { ModelOptions } from '../../src/models/model-options.ts'
 import { errorOf, post } from '../endpoints/ask.ts'
 import { formOf, send } from '../endpoints/forms.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'

@@ -1,7 +1,7 @@
 /** A gateway over a vendor that records what it is sent. */
 import type { Provider } from 'modelhatch/providers'
 import { expect } from 'vitest'
-import type { ModelOptions } from '../../src/models/registry.ts'
+import type { ModelOptions } from '../../src/models/model-options.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /** Records the requests that a vendor receives for chat requests, through a gateway on a real socket. */
 import { APIError, type OpenAI } from 'openai'
 import type { Provider } from 'modelhatch/providers'
-import type { ModelOptions } from '../../src/models/registry.ts'
+import type { ModelOptions } from '../../src/models/model-options.ts'
 import { vendorFor } from '../hosted.ts'
 import { served } from './served.ts'
 

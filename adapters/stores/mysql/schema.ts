@@ -127,7 +127,6 @@ export const tables: readonly string[] = definitions(
       auditTable,
       vendorKeysTables,
       registryTable,
-    registryTable,
     ].map((table) => table(dialect)),
     limitsTables,
     ledgerTables,

@@ -4,7 +4,7 @@ import type { AdministeredGateway, AdminCall } from './route.ts'
 
 /** The groups that an identity may use, in the order of the gateway. */
 export async function groupsOf(gateway: AdministeredGateway, identity: Identity): Promise<readonly string[]> {
-  const all = gateway.admin.groups()
+  const all = await gateway.admin.currentGroups()
   if (identity.role === 'admin') return all
   const own = new Set(identity.groups ?? (await groupsOfKeys(gateway, identity.account)))
   return all.filter((group) => own.has(group))

@@ -35,7 +35,7 @@ export class TaskBilling implements VideoBilling {
   }
 
   /** Returns the amount held, in micro-units. It is stored with the task because prices may change before its end. */
-  async hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted'>> {
+  async hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted' | 'multiplier'>> {
     const { ledger, guard, admission } = this.#options
     const agreed = task.data.held === undefined ? undefined : BigInt(task.data.held)
     const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)).cost)
@@ -48,7 +48,8 @@ export class TaskBilling implements VideoBilling {
     const verdict = await guard.call(() => ledger.hold(hold))
     if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
     if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
-    return { held: String(amount), ...(verdict.caps && { counted: countedCaps(verdict.caps) }) }
+    const multiplier = String(this.#multiplierOf(task))
+    return { held: String(amount), multiplier, ...(verdict.caps && { counted: countedCaps(verdict.caps) }) }
   }
 
   async keep(task: StoredTask): Promise<void> {
@@ -101,16 +102,19 @@ export class TaskBilling implements VideoBilling {
     return this.#options.catalogue.lookUp(request.model, createdAt)
   }
 
+  #multiplierOf({ data: { multiplier, group } }: StoredTask): bigint {
+    return multiplier === undefined ? this.#options.admission.multiplierOf(group) : BigInt(multiplier)
+  }
+
   /** The price as of the submission. */
   async #price(task: StoredTask, seconds: number): Promise<Charged> {
-    const { admission } = this.#options
-    const { request, provider, providerModel, group } = task.data
+    const { request, provider, providerModel } = task.data
     const model = await this.#modelOf(task)
     const deployment = model?.deployments.find(
       (each) => each.provider.name === provider && each.model === providerModel,
     )
     const price: Price | undefined = model?.price ?? deployment?.price
-    const multiplier = admission.multiplierOf(group)
+    const multiplier = this.#multiplierOf(task)
     if (price === undefined || multiplier === 0n) return { cost: 0n, basis: 'reported' }
     requireChargedCall(model as Model, price, 'videos')
     const size = request.size === undefined ? {} : { size: request.size }

@@ -1,4 +1,4 @@
-import type { Groups } from '../../models/catalogue.ts'
+import type { Groups } from '../../models/group-fields.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
 import type { Observer } from '../../observe/observe.ts'
@@ -16,13 +16,21 @@ export function createAdmission(
   groups: Groups,
   observer: Observer,
 ): Admission {
-  const { models, billing = {}, limits: limitOptions = {}, usage: usageOptions = {}, storage, timeouts } = options
+  const {
+    models,
+    registry,
+    billing = {},
+    limits: limitOptions = {},
+    usage: usageOptions = {},
+    storage,
+    timeouts,
+  } = options
   const { limits, ledger, usage } = stores
   return new Admission({
     groups,
     limits,
     limitOptions,
-    modelRates: isRegistry(models) || Object.values(models).some((entry) => 'rate' in entry),
+    modelRates: isRegistry(models) || registry !== undefined || Object.values(models).some((entry) => 'rate' in entry),
     ledger,
     admission: storage?.admission,
     billing,

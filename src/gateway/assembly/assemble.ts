@@ -11,13 +11,13 @@ import { OpenCalls } from '../../http/open-calls.ts'
 import { defaultSizes, type Sizes } from '../../http/sizes.ts'
 import type { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { Catalogue } from '../../models/catalogue.ts'
-import type { Model, ModelRegistry } from '../../models/contract.ts'
+import type { Model } from '../../models/contract.ts'
 import { OwnKeys } from '../../models/own-keys.ts'
 import { VendorKeyVault } from '../../models/vendor-keys/vault.ts'
-import { providersOf, staticRegistry } from '../../models/registry.ts'
+import type { LiveRegistry } from '../../models/stored/live-registry.ts'
 import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
 import { Observer } from '../../observe/observe.ts'
-import { isRegistry, type GatewayOptions } from '../options/options.ts'
+import type { GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../../routing/breaker.ts'
 import { VendorQueues } from '../../routing/queue/queues.ts'
 import { attemptOrder } from '../../routing/attempt-order.ts'
@@ -28,6 +28,7 @@ import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import { createAdmission, alertDelivery, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
 import { KnownDeployments } from './known-deployments.ts'
+import { modelsOf } from './models.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { guardedResponses, storesOf, type Stores } from './stores.ts'
@@ -53,6 +54,8 @@ export interface Assembly {
   readonly deployments: KnownDeployments
   /** Undefined where the options turn it off. */
   readonly idempotency: Idempotency | undefined
+  /** Models that administration changes. Undefined if it does not. */
+  readonly live: LiveRegistry | undefined
   readonly observer: Observer
   readonly services: EndpointServices
   readonly routes: Routes
@@ -74,13 +77,17 @@ export interface Assembly {
 }
 
 export function assemble(options: GatewayOptions): Assembly {
-  const { models, groups = { default: { models: '*' } }, clock: now = Date.now, random = Math.random } = options
+  const { clock: now = Date.now, random = Math.random } = options
   const { authenticate, billing, keyCache: cache, timeouts = {}, publicUrl = '' } = options
   const ticks = options.clock ?? (() => performance.now())
   const stores = storesOf(options, now)
   const { ledger } = stores
   const observer = new Observer(options.hooks, options.telemetry, options.logger)
   const guarding = guardsOf(observer)
+  const guard = guarding(timeouts.storeMs ?? 2_000)
+  const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
+  const registryGuard = guard('the registry of models')
+  const { registry, live, groups, providers, own } = modelsOf(options, stores, tableDefaults, registryGuard)
   const admission = createAdmission(options, stores, groups, observer)
   const idempotency = createIdempotency(options, observer)
   const endsCalls = options.whenKeyEnds === 'end'
@@ -95,14 +102,15 @@ export function assemble(options: GatewayOptions): Assembly {
     failed: observer.storeFailed,
   })
   const priced = billing !== undefined && billing.unpriced !== 'free'
-  const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
-  const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tableDefaults })
-  const all = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
-  const guard = guarding(timeouts.storeMs ?? 2_000)
-  const providers = isRegistry(models) ? undefined : providersOf(models)
   const vault = vaultOf(options, stores, guard('the store of vendor keys'), providers, ticks)
   const ownKeys = options.ownKeys && new OwnKeys(options.ownKeys, vault?.known)
-  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced, ownKeys })
+  const catalogue = new Catalogue(registry, groups, {
+    now,
+    tableDefaults,
+    datedPrices: live,
+    requiresPrice: priced,
+    ownKeys,
+  })
   const alerts = alertDelivery(options, ledger, guard('the ledger'), observer)
   const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer, alerts })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
@@ -115,9 +123,10 @@ export function assemble(options: GatewayOptions): Assembly {
     videos,
     caps: admission.caps,
     catalogue,
-    groups: Object.keys(groups),
+    groups: () => Object.keys(groups),
+    registry: live && stores.registry && { live, store: stores.registry, guard: registryGuard },
     prices: options.prices,
-    hasCosts: options.prices !== undefined || isRegistry(models) || hasCosts(all),
+    hasCosts: options.prices !== undefined || own === undefined || live !== undefined || hasCosts(own),
     currency: billing?.currency,
     guard,
     pageGuard: guarding(timeouts.pageMs ?? 30_000),
@@ -143,7 +152,7 @@ export function assemble(options: GatewayOptions): Assembly {
     usable: (model: Model) => breaker.usable(attemptOrder(model.deployments, random)),
     stallMs: timeouts.stallMs ?? 60_000,
   }
-  const named = all.filter(({ id }) => !id.endsWith('*'))
+  const named = (own ?? []).filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
   const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...(providers ?? [])]
@@ -159,11 +168,12 @@ export function assemble(options: GatewayOptions): Assembly {
     checks: new StoreChecks({ questions, countDue, timeoutMs: timeouts.storeMs ?? 2_000, now }),
     deployments: new KnownDeployments(named, breaker),
     idempotency,
+    live,
     observer,
     services,
     questions,
     vendorQuestions: vendorQuestions(providers ?? [], named),
-    warnings: warningsIn(options, all),
+    warnings: warningsIn(options, own ?? []),
     routes: new Routes(options.endpoints),
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,
@@ -174,14 +184,9 @@ export function assemble(options: GatewayOptions): Assembly {
   }
 }
 
+/** Whether a deployment has costs of its own. */
 function hasCosts(models: readonly Model[]): boolean {
   return models.some(({ deployments }) => deployments.some(({ cost }) => cost?.price !== undefined))
-}
-
-/** The model of the options with this name, which may be a wildcard. */
-function staticModel(registry: ModelRegistry, id: string): Model[] {
-  const model = registry.find(id) as Model | undefined
-  return model === undefined ? [] : [model]
 }
 
 /** Undefined if no keys of accounts are kept. */

@@ -10,6 +10,8 @@ import type { LimitStore } from '../../money/limits/contract.ts'
 import { memoryLimitStore } from '../../money/limits/memory.ts'
 import type { VendorKeyStore } from '../../models/vendor-keys/contract.ts'
 import { memoryVendorKeyStore } from '../../models/vendor-keys/memory.ts'
+import type { RegistryStore } from '../../models/stored/contract.ts'
+import { memoryRegistryStore } from '../../models/stored/memory.ts'
 import type { GatewayOptions, KeyOptions } from '../options/options.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import { memoryResponseStore } from '../../responses/memory.ts'
@@ -29,6 +31,8 @@ export interface Stores {
   readonly audit: AuditStore
   /** Undefined if there are none. */
   readonly vendorKeys: VendorKeyStore | undefined
+  /** Undefined unless administration changes models. */
+  readonly registry: RegistryStore | undefined
 }
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
@@ -43,6 +47,7 @@ export function storesOf(options: GatewayOptions, now: () => number): Stores {
     responses: storage?.responses ?? memoryResponseStore({ clock: now }),
     audit: storage?.audit ?? memoryAuditStore(),
     vendorKeys: storage?.vendorKeys ?? (ownKeys?.secrets && memoryVendorKeyStore()),
+    registry: options.registry && (storage?.registry ?? memoryRegistryStore()),
   }
 }
 

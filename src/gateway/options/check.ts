@@ -2,12 +2,22 @@ import * as z from 'zod'
 import { countedNames } from '../../wire/units.ts'
 import { longestTimerMs } from '../../http/deadline.ts'
 import { parseMoney } from '../../money/money.ts'
-import { parsePriceMultiplier } from '../../money/prices/price.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
 import { checkCaps } from './check-caps.ts'
-import { checkModels } from './check-models.ts'
-import type { ModelEntry } from '../../models/registry.ts'
-import { anyFunction, onDisconnect, mistake, parsed, positive, strict, timed, verify } from '../../records/rules.ts'
+import { checkModels, provider } from './check-models.ts'
+import { groupFields } from '../../models/group-fields.ts'
+import type { ModelEntry } from '../../models/model-options.ts'
+import {
+  anyFunction,
+  onDisconnect,
+  mistake,
+  optionalOf,
+  parsed,
+  positive,
+  strict,
+  timed,
+  verify,
+} from '../../records/rules.ts'
 import { newKeyShape } from '../../callers/key-fields.ts'
 import { scopedCaps } from '../../records/cap-rules.ts'
 import { frequency, scopedRate } from '../../records/rate-rules.ts'
@@ -53,20 +63,9 @@ const webhooks = strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean(
 const schema = strict({
   models: z.unknown().optional(),
   keys: z.unknown().optional(),
+  registry: strict({ providers: z.record(z.string().min(1).max(200), provider) }).optional(),
   authenticate: anyFunction.optional(),
-  groups: z
-    .record(
-      z.string(),
-      strict({
-        models: z.union([z.literal('*'), z.array(z.string())], "must be '*' or a list of model names"),
-        rate: scopedRate.optional(),
-        caps: scopedCaps.optional(),
-        priceMultiplier: parsed(parsePriceMultiplier).optional(),
-        weight: positive.optional(),
-        priority: z.enum(['usual', 'background']).optional(),
-      }),
-    )
-    .optional(),
+  groups: z.record(z.string(), strict({ ...optionalOf(groupFields), models: groupFields.models })).optional(),
   endpoints: z.array(endpoint, 'must be a list of what defineEndpoint() returns').optional(),
   defaultModel: z.string().min(1).optional(),
   azure: z.boolean().optional(),
@@ -251,8 +250,13 @@ export function checkOptions(options: GatewayOptions): void {
     throw mistake('usage.keepMs', 'the usage store cannot remove records')
   }
   if (!isRegistry(models)) {
-    checkModels(models, groups)
-    checkDefault(options.defaultModel, models)
+    checkModels(models, groups, options.registry === undefined)
+    if (options.registry === undefined) checkDefault(options.defaultModel, models)
+  } else if (options.registry !== undefined) {
+    throw mistake(
+      'registry',
+      'needs "models" to be a map, because a registry of your own says itself which models there are',
+    )
   }
   if (keys === undefined) return checkCaps(options)
   const form =

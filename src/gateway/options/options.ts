@@ -11,10 +11,11 @@ import type { Sizes } from '../../http/sizes.ts'
 import type { Timeouts } from '../../http/timeouts.ts'
 import type { IdempotencyOptions } from '../../admission/idempotency/idempotency.ts'
 import type { LimitOptions } from '../../money/limits/options.ts'
-import type { Group } from '../../models/catalogue.ts'
+import type { Group } from '../../models/group-fields.ts'
 import type { ModelRegistry } from '../../models/contract.ts'
+import type { LiveRegistryOptions } from '../../models/stored/live-registry.ts'
 import type { OwnKeyOptions } from '../../models/own-key-options.ts'
-import type { ModelEntry } from '../../models/registry.ts'
+import type { ModelEntry } from '../../models/model-options.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import type { AttemptEvent, Failure } from '../../observe/observe.ts'
@@ -36,6 +37,11 @@ export interface GatewayOptions {
    * of this process, whose content is lost on restart.
    */
   readonly storage?: StorageBundle
+  /**
+   * Models, groups and prices that administration creates and changes, in addition to those of these options, which take
+   * precedence. They are kept in `storage.registry`. Default: only those of these options.
+   */
+  readonly registry?: LiveRegistryOptions
   /** API keys and their options, in addition to those of `storage.keys`. Only their hashes stay in memory. */
   readonly keys?: Readonly<Record<string, KeyOptions>>
   /** The host's own authentication, called before the API key is checked. */

@@ -15,18 +15,25 @@ export function warningsIn(options: GatewayOptions, models: readonly Model[]): r
   ]
 }
 
-function modelWarnings({ models, endpoints = [], ownKeys }: GatewayOptions, all: readonly Model[]): ConfigWarning[] {
+function modelWarnings(
+  { models, registry, endpoints = [], ownKeys }: GatewayOptions,
+  all: readonly Model[],
+): ConfigWarning[] {
   if (isRegistry(models)) return []
-  if (all.length === 0 && endpoints.length === 0) {
+  if (all.length === 0 && endpoints.length === 0 && registry === undefined) {
     const message = "is empty, so nothing is served. Add a model, such as 'gpt-5': openai({ apiKey })."
     return [{ code: 'no_models', where: 'models', message }]
   }
-  const places = new Map(
-    all.flatMap(({ id, deployments }) => deployments.map(({ provider }) => [provider, id] as const)).toReversed(),
-  )
-  return [...places].flatMap(([{ name, warnings = [] }, id]) =>
+  const named = Object.entries(registry?.providers ?? {})
+  const places = new Map([
+    ...named.map(([name, provider]) => [provider, `registry.providers.${name}`] as const),
+    ...all
+      .flatMap(({ id, deployments }) => deployments.map(({ provider }) => [provider, `models["${id}"]`] as const))
+      .toReversed(),
+  ])
+  return [...places].flatMap(([{ name, warnings = [] }, where]) =>
     warnings
       .filter(({ code }) => code !== 'no_vendor_key' || ownKeys === undefined)
-      .map(({ code, message }) => ({ code, where: `models["${id}"]`, message: `the provider "${name}" ${message}` })),
+      .map(({ code, message }) => ({ code, where, message: `the provider "${name}" ${message}` })),
   )
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../callers/contract.ts'
 import type { Cancellation } from '../../http/cancellation.ts'
 import { TimeLimit } from '../../http/time-limit.ts'
-import type { Groups } from '../../models/catalogue.ts'
+import type { Groups } from '../../models/group-fields.ts'
 import type { Deployment } from '../../models/contract.ts'
 import { ByDeployment } from '../by-deployment.ts'
 import { VendorQueue, type QueuedCall } from './vendor-queue.ts'

@@ -2,7 +2,7 @@
 import { gatewayVideo, openaiVideo, seedanceVideo, xaiVideo, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../../src/money/ledger/memory.ts'
-import type { ModelOptions } from '../../../src/models/registry.ts'
+import type { ModelOptions } from '../../../src/models/model-options.ts'
 import { ask, errorOf } from '../../endpoints/ask.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 

@@ -1,0 +1,31 @@
+import type { Note } from '../audit/change.ts'
+import type { StoredGroup, StoredModel } from '../../models/stored/documents.ts'
+import type { RegistryServices } from '../services.ts'
+import { DocumentAdmin, requireRegistry } from './documents.ts'
+import { groupKind, modelKind } from './kinds.ts'
+import { PriceAdmin } from './prices.ts'
+import type { RegistryGroupView, RegistryModelView } from './views.ts'
+
+/** Models, groups and prices that administration sets, beside those of the options. Requires the option `registry`. */
+export class RegistryAdmin {
+  /** Models, each with its deployments. */
+  readonly models: DocumentAdmin<StoredModel, RegistryModelView>
+  /** Groups of keys. */
+  readonly groups: DocumentAdmin<StoredGroup, RegistryGroupView>
+  /** Prices of models, each from a moment on. */
+  readonly prices: PriceAdmin
+  readonly #services: RegistryServices | undefined
+
+  /** @internal */
+  constructor(services: RegistryServices | undefined, now: () => number, note: Note) {
+    this.#services = services
+    this.models = new DocumentAdmin<StoredModel, RegistryModelView>(modelKind, services, now, note)
+    this.groups = new DocumentAdmin<StoredGroup, RegistryGroupView>(groupKind, services, now, note)
+    this.prices = new PriceAdmin(services, now, note)
+  }
+
+  /** The names of the providers that deployments may use. */
+  providers(): readonly string[] {
+    return Object.keys(requireRegistry(this.#services).live.own.providers)
+  }
+}
