@@ -37,6 +37,7 @@ test('an idle process executes at most one statement in five seconds, also after
   const database = new CountingDatabase(':memory:')
   const gateway = createGateway({
     models: { m: { provider: demo({ paceMs: 0 }), price: { input: '1', output: '1' } } },
+    registry: { providers: {} },
     billing: { currency: 'USD' },
     storage: sqlite(database),
     hooks: { alert: () => undefined },

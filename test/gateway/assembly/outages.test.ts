@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { keyRecord } from '../../../src/callers/key.ts'
 import {
   memoryAuditStore,
+  memoryRegistryStore,
   memoryIdempotencyStore,
   memoryKeyStore,
   memoryLedger,
@@ -86,6 +87,7 @@ const outages: Readonly<Record<string, Outage>> = {
       ownKeys: { secrets: ['a secret of at least 32 characters'] },
     },
   },
+  '`registry`': { store: 'registry', options: { registry: { providers: {} } } },
 }
 
 /** How a store can fail. */
@@ -118,6 +120,7 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
     tasks: memoryTaskStore(),
     audit: memoryAuditStore(),
     vendorKeys: memoryVendorKeyStore(),
+    registry: memoryRegistryStore(),
   }
   const { url, gateway, receipt } = await hostedWith({
     models: {
@@ -157,6 +160,7 @@ function storeOf(name: keyof StorageBundle): object {
     tasks: memoryTaskStore(),
     audit: memoryAuditStore(),
     vendorKeys: memoryVendorKeyStore(),
+    registry: memoryRegistryStore(),
   }
   return stores[name] ?? {}
 }

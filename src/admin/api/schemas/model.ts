@@ -53,6 +53,7 @@ export const me: z.ZodObject = z.object({
     alerts: z.boolean(),
     usage: z.boolean(),
     keys: z.boolean(),
+    registry: z.boolean(),
     keySearch: z.boolean(),
     vendorKeys: z.boolean(),
     videoSearch: z.boolean(),
