@@ -60,7 +60,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
     )
     return [
       ...own,
-      ...stored.map((entry) => viewOf<View>(entry, faults.get(entryName(entry.kind, entry.id)))).sort(byId),
+      ...stored.map((entry) => viewOf(entry, faults.get(entryName(entry.kind, entry.id))) as View).sort(byId),
     ]
   }
 
@@ -79,7 +79,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
       if (before !== undefined) throw conflict(`There is a ${this.#kind.kind} "${id}" already. Change that one.`)
       return { ...fields, createdAt: this.#now() }
     })
-    return viewOf(created)
+    return viewOf(created) as View
   }
 
   /** Changes one. Throws a 404 if there is none, and a 409 for one of the options, or if it was changed since it was read. */
@@ -93,7 +93,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
       }
       return changed
     })
-    return viewOf(updated)
+    return viewOf(updated) as View
   }
 
   /** Removes one. Throws like `update`, and a 409 if another one needs it. */
@@ -134,7 +134,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
       this.#requireServable(after, entries, live.own)
       if (!(await guard.call(() => store.put(after)))) continue
       await live.refresh()
-      const shown = (entry: RegistryEntry | undefined) => (entry === undefined ? undefined : viewOf<View>(entry))
+      const shown = (entry: RegistryEntry | undefined) => (entry === undefined ? undefined : viewOf(entry))
       await this.#note({
         action: `${kind}s.${action}`,
         target: id,
@@ -189,9 +189,9 @@ function changedMeanwhile(): GatewayError {
   return conflict('It was changed by somebody else since it was read. Read it again.')
 }
 
-function viewOf<View>({ id, version, value }: RegistryEntry, fault?: string): View {
+function viewOf({ id, version, value }: RegistryEntry, fault?: string): object {
   const fields = value as object
-  return { id, source: 'registry', version, ...fields, ...(fault !== undefined && { fault }) } as View
+  return { id, source: 'registry', version, ...fields, ...(fault !== undefined && { fault }) }
 }
 
 function byId(left: { readonly id: string }, right: { readonly id: string }): number {

@@ -20,7 +20,7 @@ import {
 } from '../../records/rules.ts'
 import { newKeyShape } from '../../callers/key-fields.ts'
 import { scopedCaps } from '../../records/cap-rules.ts'
-import { frequency, scopedRate } from '../../records/rate-rules.ts'
+import { frequency } from '../../records/rate-rules.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'

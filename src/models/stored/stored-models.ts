@@ -43,7 +43,7 @@ export function servedEntries(
 
 function optionsOfStored(
   id: string,
-  { deployments, disabled: _, note: __, createdAt, ...properties }: KnownModel,
+  { deployments, disabled: _disabled, note: _note, createdAt, ...properties }: KnownModel,
   providers: NamedProviders,
   isServed: (deployment: StoredDeployment) => boolean,
 ): ModelOptions {
