@@ -1,5 +1,6 @@
 /** What administration sets of models, groups and prices. A new field is a line of a type and one of its fields. */
 import * as z from 'zod'
+import { parseCost, type CostOptions } from '../../money/prices/cost.ts'
 import { Price } from '../../money/prices/price.ts'
 import type { PriceOptions } from '../../money/prices/price-options.ts'
 import { instant, optionalOf, parsed, storable, strict } from '../../records/rules.ts'
@@ -14,6 +15,8 @@ export interface StoredDeployment extends RouteStep {
   readonly provider?: string
   /** The provider's name for the model. Default: the id of the model. */
   readonly providerModel?: string
+  /** What calls cost the host, as in the options of a model. Only with `provider`. Default: the list price of the price table. */
+  readonly cost?: CostOptions
   /** Another model: all its deployments. */
   readonly model?: string
   /** Whether it gets no calls. Default false. */
@@ -54,6 +57,10 @@ const note = storable(500).describe('For those who administrate.')
 const deployment = strict({
   provider: name.optional().describe('One of `GET /registry/providers`. Either this or `model`.'),
   providerModel: name.optional().describe("The provider's name for the model. Default: the id of the model."),
+  cost: parsed(parseCost)
+    .meta({ type: 'object', additionalProperties: true })
+    .optional()
+    .describe('What calls cost the host: `{ "multiplier": "0.9" }` of the list price, or rates as in a price.'),
   model: name.optional().describe('Another model: all its deployments.'),
   disabled: z.boolean().optional().describe('Whether it gets no calls.'),
   ...routeStepFields,

@@ -53,16 +53,16 @@ function optionsOfStored(
     if (deployments.length !== 1 || first?.provider === undefined) {
       throw new TypeError('deployments: a model whose id ends in "*" has exactly one, with a provider')
     }
-    const { provider, providerModel } = first
-    const named = providerModel === undefined ? {} : { providerModel }
+    const { provider, providerModel, cost } = first
+    const named = { ...(providerModel !== undefined && { providerModel }), ...(cost !== undefined && { cost }) }
     return { ...properties, ...created, ...named, provider: providerNamed(provider, providers) }
   }
   const route = deployments.flatMap((each, index): RouteEntry[] => {
     if (!isServed(each)) return []
-    const { provider, providerModel, model, disabled: _off, ...step } = each
+    const { provider, providerModel, cost, model, disabled: _off, ...step } = each
     const order = step.order ?? index
     if (provider === undefined) return [{ ...step, order, model: model ?? '' }]
-    const named = providerModel === undefined ? {} : { providerModel }
+    const named = { ...(providerModel !== undefined && { providerModel }), ...(cost !== undefined && { cost }) }
     return [{ ...step, order, ...named, provider: providerNamed(provider, providers) }]
   })
   return { ...properties, ...created, route }

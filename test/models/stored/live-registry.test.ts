@@ -246,6 +246,18 @@ describe('prices', () => {
   })
 })
 
+test('what a deployment costs the host is counted', async () => {
+  const { registry, admin, status } = await served({ billing: { currency: 'USD', unpriced: 'free' } })
+  await registry.models.create({ id: 'new', deployments: [{ provider: 'demo', cost: { output: '1000000' } }] })
+  await expect(
+    registry.models.create({ id: 'other', deployments: [{ provider: 'demo', cost: { output: 'x' } }] }),
+  ).rejects.toThrow(/cost.output/)
+  expect(await status('new')).toBe(200)
+  await expect
+    .poll(async () => Number((await admin.usage.list({ all: true, costs: true })).items[0]?.vendorCost ?? 0))
+    .toBeGreaterThan(0)
+})
+
 test('every change is in the audit log, with what was before and after', async () => {
   const { admin } = await served()
   const { registry } = admin.by({ name: 'ada' })

@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('while the database is away', () => {
       user: 'postgres',
       database: 'test',
       max: 4,
-      connectionTimeoutMillis: 300,
+      connectionTimeoutMillis: 5_000,
     })
     pool.on('error', () => undefined)
     onTestFinished(async () => {
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('while the database is away', () => {
     proxy.mode = 'refuse'
     const vendor = await vendorFor(whole)
     const models = { own: openai({ baseURL: vendor.baseURL }) }
-    const started = await instance(registry, { models, timeouts: { storeMs: 300 } })
+    const started = await instance(registry, { models })
     expect(await status(started, 'own')).toBe(200)
     expect(await status(started)).toBe(503)
     proxy.mode = 'pass'
