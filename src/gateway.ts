@@ -6,25 +6,23 @@ import { closingError } from './gateway/assembly/close.ts'
 import { requireReady } from './gateway/assembly/store-questions.ts'
 import { shutDown, type CloseOptions } from './gateway/assembly/shut-down.ts'
 import type { Caller } from './callers/contract.ts'
-import { withOmission } from './admission/meter.ts'
 import { addressOf } from './endpoints/aliases.ts'
-import { contentAddressOf } from './endpoints/gemini/address.ts'
 import type { Order } from './endpoints/endpoint.ts'
-import { amendOrder, overlaid } from './endpoints/order.ts'
-import { requireReadable } from './endpoints/readable.ts'
+import { fittedOrder } from './endpoints/fitted-order.ts'
+import { overlaid } from './endpoints/order.ts'
+import { addressed } from './gateway/handling/addressed.ts'
 import { isCall, methodOf } from './endpoints/routes.ts'
 import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
 import { serve } from './gateway/handling/serve.ts'
 import { Connections } from './http/connections.ts'
 import { refuse } from './http/answers.ts'
-import { redirected, type Exchange, type Reply } from './http/exchange.ts'
+import type { Exchange, Reply } from './http/exchange.ts'
 import type { Sizes } from './http/sizes.ts'
 import { requestId } from './http/request-id.ts'
 import { isKeyed } from './http/idempotency-key.ts'
 import { isBelowV1 } from './http/target.ts'
 import { KeyedRequest } from './admission/idempotency/keyed-request.ts'
-import { fitCosts, omissionsIn, type Changes } from './models/cost-guard.ts'
 import { requireNode } from './gateway/node-version.ts'
 import type { GatewayHealth } from './observe/health.ts'
 import { checkOptions } from './gateway/options/check.ts'
@@ -119,7 +117,7 @@ export class Gateway {
     let request: HandledRequest | undefined
     calls.enter()
     try {
-      request = new HandledRequest(this.#assembly, exchange, this.#addressed(exchange))
+      request = new HandledRequest(this.#assembly, exchange, addressed(exchange, this.#options))
       const { id, startedAt } = request
       if (this.#closing !== undefined) throw closingError()
       const { methods, rest } = routes.of(request.exchange)
@@ -145,9 +143,7 @@ export class Gateway {
         : undefined
       if (earlier instanceof KeyedRequest) request.keyed = earlier
       else if (earlier !== undefined) return request.answered(earlier)
-      const changes = fitCosts(endpoint.name, read, model)
-      const order = changes === undefined ? read : amended(read, changes)
-      requireReadable(endpoint, order, model)
+      const order = fittedOrder(endpoint, read, model)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
       const early = endpoint.early && (await endpoint.early(order, { id, startedAt }))
       if (early !== undefined) return request.answered(early)
@@ -166,18 +162,6 @@ export class Gateway {
     }
   }
 
-  /** The request under the path that the routes know, with the model named by its own path or by the options. */
-  #addressed(exchange: Exchange): Exchange {
-    const { azure, defaultModel } = this.#options
-    const address = (azure === true ? addressOf(exchange.target) : undefined) ?? contentAddressOf(exchange.target)
-    if (address === undefined && defaultModel === undefined) return exchange
-    const { target = exchange.target, model } = address ?? {}
-    return redirected(exchange, target, {
-      fixed: model === undefined ? {} : { model },
-      defaults: defaultModel === undefined ? {} : { model: defaultModel },
-    })
-  }
-
   /**
    * Shuts down: new requests get 503 with `retry-after`, requests in progress may finish within `graceMs`, then streams
    * end with an error event; WebSockets close with their last request; at last stores and providers are closed. Further
@@ -187,10 +171,4 @@ export class Gateway {
     this.#closing ??= shutDown(this.#assembly, this.connections, this.#options.storage ?? {}, { graceMs, settleMs })
     return this.#closing
   }
-}
-
-/** An order with changes, which names the parts of the request that they remove. */
-function amended<R>(order: Order<R>, changes: Changes): Order<R> {
-  const omitted = omissionsIn(changes, order).reduce<readonly string[]>(withOmission, [])
-  return Object.assign(amendOrder(order, changes), omitted.length > 0 && { omitted })
 }

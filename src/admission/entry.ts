@@ -6,17 +6,13 @@ import { limitHeaders } from '../money/limits/headers.ts'
 import { refusalOf, tooManyAtOnce, tooManyRequests } from '../money/limits/refusal.ts'
 import { modelScope, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
-import type { CallerCap } from './caps.ts'
 import type { CountersVerdict } from './counters.ts'
 import { isUnasked } from '../records/guard.ts'
 import type { AdmissionServices } from './services.ts'
-import type { BillingOptions } from '../money/options.ts'
-import { unstatedLength } from './highest-cost.ts'
-import { capOf, claimOf, holdOf, requestClaim, type AdmissionRequest, type HiddenOutput } from './demand.ts'
-import { hidesTokens } from './hidden-tokens.ts'
-import { estimateOf, type Sizing } from './estimate.ts'
+import { requestClaim } from './demand.ts'
+import { admissionRequest, demandOf } from './request-demand.ts'
+import type { Sizing } from './estimate.ts'
 import type { SizedRequest } from './prompt.ts'
-import { boundsOf } from './plausible-usage.ts'
 import { Ticket } from './ticket.ts'
 
 /** Milliseconds to wait for a place that this process is returning. */
@@ -61,46 +57,11 @@ export class Entry {
   admit(endpoint: Sizing, read: SizedRequest | undefined, model: Model): Ticket | Promise<Ticket> {
     const admission = this.#admission
     const { id, caller } = this
-    const { ledger, billing, limitOptions } = admission.options
     const scope = modelScope(model, caller)
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
-    const order = read ?? nothing
-    const estimate = estimateOf(endpoint, order, model, billing.bounds)
-    const request = {
-      id,
-      caller,
-      scopes: this.#scopes,
-      model,
-      estimate,
-      order,
-      makes: endpoint.makes,
-      leaseMs: admission.leaseMs,
-    }
-    const multiplier = admission.multiplierOf(caller.group)
-    const caps = read === undefined ? noCaps : admission.caps.of(caller)
-    const { hold, cap } =
-      caps.length > 0
-        ? admission.caps.hold(caps, request, multiplier)
-        : { hold: ledger && read && holdOf(request, multiplier, billing), cap: capOf(request, billing) }
-    const requestedUnits = endpoint.once === true || endpoint.makes === 'speech' ? estimate.units : undefined
-    const { claim, rates } = claimOf(request, limitOptions)
-    const bounds = boundsOf(estimate, model)
-    const { promptTokens, hasFiles } = estimate
-    const hidden = hold && this.#hidden(request, billing)
-    const demand = {
-      claim,
-      rates,
-      hold,
-      bounds,
-      promptTokens,
-      hasFiles,
-      hidden,
-      requestedUnits,
-      cap: hold && cap,
-      caps,
-      multiplier,
-    }
-    if (admission.isOverflowing(hold !== undefined))
+    const request = admissionRequest(admission, { id, caller, scopes: this.#scopes }, endpoint, read, model)
+    const demand = demandOf(admission, request, endpoint, read !== undefined)
+    if (admission.isOverflowing(demand.hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)
     if (demand.claim === undefined && demand.hold === undefined) return this.#admitted(ticket)
@@ -113,15 +74,6 @@ export class Entry {
     this.#over = true
     for (const name of this.#entered) this.#admission.reached.leave(name)
     if (!this.#counted) this.#count()
-  }
-
-  #hidden(
-    { estimate, model, order }: AdmissionRequest,
-    { defaults }: Partial<BillingOptions>,
-  ): HiddenOutput | undefined {
-    if (!estimate.writes || !hidesTokens(model, order.field)) return undefined
-    const mostTokens = estimate.outputTokens ?? unstatedLength(model, defaults) * estimate.choices
-    return { mostTokens, speedOf: (deployment) => this.#admission.speeds.of(deployment) }
   }
 
   #ask(ticket: Ticket): Ticket | Promise<Ticket> {
@@ -199,6 +151,3 @@ export class Entry {
 function isFull(verdict: LimitVerdict | undefined): boolean {
   return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }
-
-const noCaps: readonly CallerCap[] = []
-const nothing = { promptTokens: 0, field: () => undefined }

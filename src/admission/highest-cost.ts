@@ -1,6 +1,6 @@
 /** The most that a request can cost. */
 import type { BillingOptions } from '../money/options.ts'
-import type { Price } from '../money/prices/price.ts'
+import type { MaximumConsumption, Price } from '../money/prices/price.ts'
 import { countedNames, countedUnits, type Units } from '../wire/units.ts'
 import { tierName } from '../money/prices/service-tier.ts'
 import { GatewayError } from '../errors.ts'
@@ -22,27 +22,39 @@ const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls:
  * 1 unless the request is free. Throws a 400 for what has no price, such as a service tier, a 503 for a model without one.
  */
 export function highestCost(request: EstimatedRequest, multiplier: bigint, options: Partial<BillingOptions>): bigint {
+  return highest(request, multiplier, options).amount
+}
+
+/** The highest price of a request in micro-units, and what it is computed of. */
+export interface Highest {
+  readonly amount: bigint
+  /** Undefined if the request is free. */
+  readonly by: { readonly price: Price; readonly asked: MaximumConsumption } | undefined
+}
+
+/** `highestCost`, with what it is computed of. */
+export function highest(request: EstimatedRequest, multiplier: bigint, options: Partial<BillingOptions>): Highest {
   const { model, estimate, makes } = request
   const outputTokens = estimate.outputTokens ?? mostUnstated(request, options)
-  let amount = 0n
+  let found: Highest = free
   for (const possible of pricesOf(model, options)) {
     const { price, set } = possible
     if (price === undefined || price.isZero || multiplier === 0n) continue
     if (makes !== undefined) requireRates(request, possible, price, makes)
-    const most = price.bound(
-      {
-        promptTokens: estimate.mostPromptTokens,
-        outputTokens,
-        units: { ...assumedUnits(options.defaults), ...estimate.units },
-        serviceTier: requestedTier(request, price, set),
-        toolCalls: mostToolCalls(request, price, set, options),
-      },
-      multiplier,
-    )
-    if (most >= amount) amount = most > 0n ? most : 1n
+    const asked = {
+      promptTokens: estimate.mostPromptTokens,
+      outputTokens,
+      units: { ...assumedUnits(options.defaults), ...estimate.units },
+      serviceTier: requestedTier(request, price, set),
+      toolCalls: mostToolCalls(request, price, set, options),
+    }
+    const most = price.bound(asked, multiplier)
+    if (most >= found.amount) found = { amount: most > 0n ? most : 1n, by: { price, asked } }
   }
-  return amount
+  return found
 }
+
+const free: Highest = { amount: 0n, by: undefined }
 
 type Defaults = NonNullable<BillingOptions['defaults']>
 

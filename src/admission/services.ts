@@ -22,6 +22,7 @@ import { Retention } from '../observe/usage/retention.ts'
 import { NamedUsers, type Recording } from '../observe/usage/users.ts'
 import { SettlementQueue } from './settlement-queue.ts'
 import { Leases } from './leases.ts'
+import { UsualTokens } from './usual-tokens.ts'
 import { UnratedUsage } from './unrated.ts'
 
 export interface AdmissionOptions {
@@ -55,6 +56,7 @@ export class AdmissionServices {
   readonly leases: Leases
   readonly caps: CapHolds
   readonly speeds: Speeds = new Speeds()
+  readonly usualTokens: UsualTokens = new UsualTokens()
   readonly options: AdmissionOptions
   readonly settlements: SettlementQueue
   readonly unrated: UnratedUsage

@@ -90,6 +90,7 @@ export class Ticket {
       requestedUnits !== undefined
     const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: requestedUnits } : reported))
     if (this.demand.hidden !== undefined) this.#admission.speeds.learn(receipt)
+    if (hold !== undefined) this.#admission.usualTokens.learn(receipt)
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
     const held = hold?.amount ?? 0n

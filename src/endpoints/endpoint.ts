@@ -1,4 +1,5 @@
 /** The contract of an endpoint: the parts of request handling that differ between endpoints. */
+import type { HeldQuote } from '../admission/quotes.ts'
 import type { Sizing } from '../admission/estimate.ts'
 import type { Caller } from '../callers/contract.ts'
 import type { Product } from '../money/prices/price.ts'
@@ -71,8 +72,18 @@ export interface EndpointServices {
   readonly attribute: (exchange: Exchange, caller: Caller, field: (name: string) => unknown) => Attribution
   /** The deployments of a model in the order of attempts, without those that keep failing. */
   readonly usable: (model: Model) => readonly Deployment[]
+  /** What a call would cost. Throws and rejects as the call itself would. */
+  readonly quote: (question: QuoteQuestion) => Promise<{ readonly model: string; readonly quote: HeldQuote }>
   /** Milliseconds that a client may leave a stream unread before it is disconnected. */
   readonly stallMs: number
+}
+
+/** A call whose cost is asked for. */
+export interface QuoteQuestion extends Pick<Query, 'id' | 'exchange' | 'caller' | 'admit'> {
+  /** The request target of the call, such as `/v1/chat/completions`. */
+  readonly target: string
+  /** Its body in JSON. */
+  readonly body: Uint8Array
 }
 
 /** The context in which an endpoint reads a request. */

@@ -4,6 +4,7 @@ import { header, type Exchange } from '../http/exchange.ts'
 import { isBelowV1, pathOf } from '../http/target.ts'
 import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
+import { cost } from './cost.ts'
 import { embeddings } from './embeddings/embeddings.ts'
 import type { Endpoint, QueryEndpoint } from './endpoint.ts'
 import { generateContent, streamGenerateContent } from './gemini/content.ts'
@@ -35,6 +36,7 @@ export const ownEndpoints: readonly Endpoint[] = [
   batchEmbedContents,
   listModels,
   retrieveModel,
+  cost,
   chat,
   completions,
   messages,
@@ -130,6 +132,12 @@ export class Routes {
       ? `Did you mean "${tidy.slice(0, longestShown)}"?`
       : 'Check the path and the method against the documentation.'
     throw new GatewayError('unknown_url', { message: `Unknown request URL: ${shown}. ${advice}` })
+  }
+
+  /** The endpoint that calls a model at a target; undefined if there is none. */
+  callAt(target: string): Exclude<Endpoint, QueryEndpoint> | undefined {
+    const endpoint = endpointIn(this.#find(pathOf(target))?.methods ?? {}, 'POST')
+    return endpoint !== undefined && isCall(endpoint) ? endpoint : undefined
   }
 
   /** The name of the endpoint that a request addresses; undefined if there is none. */

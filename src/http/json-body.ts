@@ -138,6 +138,14 @@ export class JsonBody {
     return parsed.get(name)
   }
 
+  /** The text of a top-level field's value; undefined if the field is absent. */
+  textOf(name: string): Uint8Array | undefined {
+    const member = this.#members().get(name)
+    if (member !== undefined) return this.bytes.subarray(member.valueStart, member.end)
+    const value = this.get(name)
+    return value === undefined ? undefined : Buffer.from(JSON.stringify(value))
+  }
+
   /** Length in bytes of a top-level field's value in the text; 0 if the field is absent or the text is not known. */
   sizeOf(name: string): number {
     const member = this.#members().get(name)

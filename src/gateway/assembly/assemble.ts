@@ -31,6 +31,7 @@ import { KnownDeployments } from './known-deployments.ts'
 import { modelsOf } from './models.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
+import { quoting } from '../handling/quote.ts'
 import { guardedResponses, storesOf, type Stores } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
 import { videoTasks } from './video-tasks.ts'
@@ -144,7 +145,11 @@ export function assemble(options: GatewayOptions): Assembly {
     observer,
     queues: options.fairness && new VendorQueues(options.fairness, groups),
   })
-  const services = {
+  const routes = new Routes(options.endpoints)
+  const sizes = { ...defaultSizes, ...options.sizes }
+  const quote = quoting({ options, routes, admission, catalogue, sizes, services: () => services, now })
+  const services: EndpointServices = {
+    quote,
     responses: guardedResponses(stores.responses, guard('the response store')),
     videos,
     attribute: attributing(options.usage),
@@ -174,10 +179,10 @@ export function assemble(options: GatewayOptions): Assembly {
     questions,
     vendorQuestions: vendorQuestions(providers ?? [], named),
     warnings: warningsIn(options, own ?? []),
-    routes: new Routes(options.endpoints),
+    routes,
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,
-    sizes: { ...defaultSizes, ...options.sizes },
+    sizes,
     owned: owned.filter((part) => part !== undefined),
     now,
     ticks,

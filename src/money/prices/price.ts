@@ -4,9 +4,8 @@ import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './ra
 import type { PriceSource } from '../receipt.ts'
 import { countedNames, countedParts, countedUnits, type Units } from '../../wire/units.ts'
 import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
-import { lineOf, product, rounded, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
+import { linesOf, product, rounded, roundedUp, type Add, type ChargeLines } from './sum.ts'
 import { Tariff } from './tariff.ts'
-import type { Add } from './token-rates.ts'
 
 /** A group's factor on all prices, such as `'0.8'`. */
 export function parsePriceMultiplier(text: string): bigint {
@@ -170,17 +169,9 @@ export class Price {
   }
 
   /** The lines of `cost`. The amounts of the lines and `rounding` add up to it exactly. */
-  lines(
-    consumed: Consumption,
-    multiplier: bigint = multiplierOne,
-  ): { readonly lines: readonly ChargeLine[]; readonly rounding: string } {
+  lines(consumed: Consumption, multiplier: bigint = multiplierOne): ChargeLines {
     const tier = this.#tierOf(consumed)
-    const sum = this.#sum(consumed, tier)
-    const lines: ChargeLine[] = []
-    this.#each(consumed, tier, (item, quantity, per, rate) => {
-      if (rate > 0n) lines.push(lineOf(item, quantity, per, rate, multiplier))
-    })
-    return { lines, rounding: roundingOf(roundedUp(sum, multiplier), sum, multiplier) }
+    return linesOf(this.#sum(consumed, tier), multiplier, (add) => this.#each(consumed, tier, add))
   }
 
   /**
@@ -210,24 +201,34 @@ export class Price {
    * fee for each tool call.
    */
   bound(asked: MaximumConsumption, multiplier: bigint = multiplierOne): bigint {
-    const { serviceTier, promptTokens, outputTokens, toolCalls = 0, units = {} } = asked
-    const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
-    const tiers = named === undefined ? this.#tiers.values() : [this.#normal, named]
-    const fees =
-      this.#request * 1_000_000n + (toolCalls > 0 ? product(count(toolCalls), 1, this.#mostExpensiveTool) : 0n)
-    const [prompt, output] = [count(promptTokens), count(outputTokens)]
-    let highest = 0n
-    for (const tier of tiers) {
-      const sum = tier.bound(prompt, output) + this.#unitsBound(units, tier)
-      if (sum > highest) highest = sum
-    }
-    return roundedUp(highest + fees, multiplier)
+    return roundedUp(this.#highest(asked).sum, multiplier)
   }
 
-  #unitsBound(units: Units, tier: TierPrice): bigint {
-    let sum = 0n
-    if (this.#pricesUnits) this.#units(units, tier, true, (_, ...rest) => (sum += product(...rest)))
-    return sum
+  /** The lines of `bound`: all input and all output at their highest rates. The amounts and `rounding` add up to it exactly. */
+  boundLines(asked: MaximumConsumption, multiplier: bigint = multiplierOne): ChargeLines {
+    const { tier, sum } = this.#highest(asked)
+    return linesOf(sum, multiplier, (add) => this.#eachBound(asked, tier, add))
+  }
+
+  /** The most expensive tier that is possible. */
+  #highest(asked: MaximumConsumption): { readonly tier: TierPrice; readonly sum: bigint } {
+    const { serviceTier } = asked
+    const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
+    let highest = { tier: this.#normal, sum: -1n }
+    for (const tier of named === undefined ? this.#tiers.values() : [this.#normal, named]) {
+      let sum = 0n
+      this.#eachBound(asked, tier, (_, ...rest) => (sum += product(...rest)))
+      if (sum > highest.sum) highest = { tier, sum }
+    }
+    return highest
+  }
+
+  #eachBound(asked: MaximumConsumption, tier: TierPrice, add: Add): void {
+    const { promptTokens, outputTokens, toolCalls = 0, units } = asked
+    tier.bound(count(promptTokens), count(outputTokens), add)
+    if (this.#request > 0n) add('request', 1, 1, this.#request)
+    if (toolCalls > 0) add('tools', count(toolCalls), 1, this.#mostExpensiveTool)
+    if (units !== undefined && this.#pricesUnits) this.#units(units, tier, true, add)
   }
 
   /** The prices of a tier; of the most expensive one for a tier that is not listed. */

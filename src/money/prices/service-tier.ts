@@ -1,6 +1,7 @@
 /** The names of a vendor's service tiers, and their prices. */
 import { tieredFields, type PriceOptions, type TieredTokenPrices } from './price-options.ts'
 import { multiplierOne, parseFactor } from './rate.ts'
+import type { Add } from './sum.ts'
 import { TokenRates } from './token-rates.ts'
 
 /** Names of the tier that has the normal price, among all vendors. */
@@ -39,15 +40,17 @@ export class TierPrice {
     return lengths[index]?.rates as TokenRates
   }
 
-  /** Upper bound of the cost of at most so many tokens, whatever their kinds. Scaled as products of tokens and rates. */
-  bound(promptTokens: number, outputTokens: number): bigint {
-    let highest = 0n
+  /** Adds what at most so many tokens cost at most, whatever their kinds. */
+  bound(promptTokens: number, outputTokens: number, add: Add): void {
+    let highest = -1n
+    let found: TokenRates | undefined
     for (const { above, rates } of this.#lengths) {
       if (above >= promptTokens && above >= 0) continue
       const sum = BigInt(promptTokens) * rates.highestInput + BigInt(outputTokens) * rates.highestOutput
-      if (sum > highest) highest = sum
+      if (sum > highest) [highest, found] = [sum, rates]
     }
-    return highest
+    if (promptTokens > 0) add('input', promptTokens, 1_000_000, found?.highestInput ?? 0n)
+    if (outputTokens > 0) add('output', outputTokens, 1_000_000, found?.highestOutput ?? 0n)
   }
 
   /** All rates that a prompt of at most so many tokens can have. */

@@ -46,8 +46,28 @@ export function rounded(sum: bigint, multiplier: bigint, digits: number): bigint
   return (sum * multiplier * 2n + divisor) / (divisor * 2n)
 }
 
-/** One line of a sum. */
-export function lineOf(item: string, quantity: number, per: number, rate: bigint, multiplier: bigint): ChargeLine {
+/** The lines of a sum, and what rounding up added to them: together they are exactly what is charged. */
+export interface ChargeLines {
+  /** Each part. */
+  readonly lines: readonly ChargeLine[]
+  /** A decimal string. */
+  readonly rounding: string
+}
+
+/** The lines of a sum whose parts `each` adds. Parts that cost nothing have none. */
+export function linesOf(sum: bigint, multiplier: bigint, each: (add: Add) => void): ChargeLines {
+  const lines: ChargeLine[] = []
+  each((item, quantity, per, rate) => {
+    if (rate > 0n) lines.push(lineOf(item, quantity, per, rate, multiplier))
+  })
+  const rounding = roundedUp(sum, multiplier) * microDivisor - sum * multiplier
+  return { lines, rounding: decimal(rounding, exactDigits) }
+}
+
+/** Receives the parts of a sum: `quantity` of an item, at a rate for each `per` of it. */
+export type Add = (item: string, quantity: number, per: number, rate: bigint) => void
+
+function lineOf(item: string, quantity: number, per: number, rate: bigint, multiplier: bigint): ChargeLine {
   return {
     item,
     quantity,
@@ -55,11 +75,6 @@ export function lineOf(item: string, quantity: number, per: number, rate: bigint
     price: decimal(rate * multiplier, rateDigits + multiplierDigits),
     amount: decimal(product(quantity, per, rate) * multiplier, exactDigits),
   }
-}
-
-/** What rounding added to the exact sum, in a decimal string. */
-export function roundingOf(cost: bigint, sum: bigint, multiplier: bigint): string {
-  return decimal(cost * microDivisor - sum * multiplier, exactDigits)
 }
 
 /** A scaled integer as a decimal string without trailing zeros. */

@@ -2,12 +2,10 @@
 import type { Usage } from '../../wire/usage.ts'
 import type { TokenPart, TokenPrices } from './price-options.ts'
 import { count, most, parseRate, scaled } from './rate.ts'
+import type { Add } from './sum.ts'
 
 /** A rate for each kind of token. */
 type Rates = Readonly<Record<TokenPart, bigint>>
-
-/** Receives the parts of a sum: `quantity` of an item, at a rate for each `per` of it. */
-export type Add = (item: string, quantity: number, per: number, rate: bigint) => void
 
 const inputs = [
   'input',
