@@ -255,7 +255,7 @@ test('the lines of a bound add up to it for any price', () => {
     price,
     { input: '3', output: '15', cacheWrite1h: '6', longPrompts: [{ above: 1_000, input: '6', output: '22.5' }] },
     { input: '1', output: '1', serviceTiers: { priority: { input: '2', output: '0.5' } } },
-    { second: '0.1', hour: undefined, image: '0.123456789' } as PriceOptions,
+    { second: '0.1', image: '0.123456789' },
   ]
   for (const options of prices) {
     for (const [promptTokens, outputTokens] of [
