@@ -11,6 +11,7 @@ import type {
   UsagePoint as Point,
   UsageSeries as Series,
   UsageView,
+  VendorKeyView,
 } from '../../../src/index.ts'
 
 export type {
@@ -24,6 +25,7 @@ export type {
   Point,
   Series,
   StatisticsRow,
+  VendorKeyView,
 }
 
 /** A count of requests, of sums and of their points. */
@@ -50,6 +52,7 @@ export interface Me {
     usage: boolean
     keys: boolean
     keySearch: boolean
+    vendorKeys: boolean
     videoSearch: boolean
     costs: boolean
     health?: boolean

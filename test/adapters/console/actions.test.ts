@@ -194,6 +194,33 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
     await page.getByText('All balances agree with their entries.').waitFor()
   })
 
+  test('a vendor key is stored, never shown, and deleted, by the operator and by the customer', async () => {
+    const kept = () => stage.gateway.admin.vendorKeys.list('acme')
+    const customer = await visit(browser, served.url, 'acme')
+    for (const visitor of [admin, customer]) {
+      const on = visitor.page
+      const press = (name: string) => on.getByRole('button', { name, exact: true })
+      await visitor.go(visitor === admin ? '#/accounts/acme' : '#/accounts')
+      await on.getByText('No own keys').waitFor()
+      await press('Add vendor key').click()
+      const dialog = on.getByRole('dialog')
+      await dialog.getByLabel('Vendor').selectOption('openai')
+      await dialog.getByLabel('Key').fill('sk-of-acme-1234567890')
+      expect(await dialog.getByLabel('Key').getAttribute('type')).toBe('password')
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+      const row = on.getByRole('row', { name: 'openai' })
+      await row.getByText('…7890').waitFor()
+      expect(await on.content()).not.toContain('sk-of-acme')
+      expect(await kept()).toMatchObject([{ provider: 'openai', hint: '7890' }])
+      await row.getByRole('button', { name: 'Delete: openai' }).click()
+      await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+      await on.getByText('No own keys').waitFor()
+      expect(await kept()).toEqual([])
+    }
+    expect(customer.faults).toEqual([])
+    await customer.end()
+  })
+
   testOnce('requests are filtered, found by id, and refunded', async () => {
     const answered = await fetch(new URL('/ai/v1/chat/completions', served.url), {
       method: 'POST',
@@ -322,7 +349,9 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
       await visitor.go(address)
       const names = await visitor.page.locator('main').getByRole('button').allInnerTexts()
       expect(
-        names.filter((name) => /create|edit|rotate|revoke|open account|top up|adjust|temporary/i.test(name)),
+        names.filter((name) =>
+          /create|edit|rotate|revoke|open account|top up|adjust|temporary|vendor key|delete/i.test(name),
+        ),
       ).toEqual([])
     }
     expect(visitor.faults).toEqual([])

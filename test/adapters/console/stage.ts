@@ -8,7 +8,7 @@ import type { Exchange, Gateway, GatewayOptions, Mountable, StorageBundle, Usage
 import { createConsole, type ConsoleOptions } from 'modelhatch/console'
 import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountKoa } from 'modelhatch/koa'
-import { defineProvider, demo } from 'modelhatch/providers'
+import { defineProvider, demo, openai } from 'modelhatch/providers'
 import { eachUnit } from '../../../src/observe/usage/units.ts'
 
 const local = demo({ paceMs: 1 })
@@ -37,6 +37,7 @@ const models: GatewayOptions['models'] = {
     displayName: 'With a fallback',
     price: { input: '1', output: '4' },
   },
+  gpt: { provider: openai({ apiKey: 'sk-of-the-host' }), price: { input: '2', output: '8' } },
   'demo-embedding': { provider: local, price: { input: '0.02' } },
   'demo-image': { provider: local, price: { image: '0.04' } },
   'demo-video-landscape': { provider: local, video: landscapeVideo, price: { second: '0.1' } },
@@ -74,6 +75,7 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
     keys: { 'sk-in-options': { account: 'globex', group: 'trial', name: 'deployed' } },
     billing: { currency: 'EUR', minimumTopUp: '1' },
     usage: { lines: true },
+    ownKeys: { secrets: ['a secret of at least 32 characters'] },
     storage,
   })
   const stage = {

@@ -13,6 +13,7 @@ import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
 import { PageHead } from '../parts/details.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
+import { VendorKeysCard } from '../parts/vendor-keys.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
@@ -65,9 +66,9 @@ export function AccountPage({ id }) {
     isNew && h(Empty, { title: t('noPayments') }, t('noAccountsHint')),
     error !== undefined && !isNew && h(ErrorNotice, { error, retry: reload }),
     account === undefined && error === undefined && h(Loading, null),
+    account !== undefined && [h(Balance, { account }), features.caps && h(CapsCard, { account: id })],
+    features.vendorKeys && (isNew || account !== undefined) && h(VendorKeysCard, { account: id }),
     account !== undefined && [
-      h(Balance, { account }),
-      features.caps && h(CapsCard, { account: id }),
       features.alerts && h(AlertsCard, { account: id }),
       h(LedgerEntries, { account: id, turn }),
     ],

@@ -13,6 +13,7 @@ import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.j
 import { KeyDialog } from '../parts/key-form.js'
 import { Empty } from '../parts/notice.js'
 import { table } from '../parts/table.js'
+import { VendorKeysCard } from '../parts/vendor-keys.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
@@ -21,10 +22,11 @@ import { t } from '../words.js'
 /** @typedef {{ kind: 'create' } | { kind: 'shown', key: string, record: KeyView } | { kind: 'edit' | 'rotate' | 'revoke', record: KeyView }} Open */
 
 export function KeysPage() {
-  const { role, readOnly, currency } = useSession()
+  const { role, account: own, readOnly, currency, features, isBilled } = useSession()
   const { query } = usePlace()
   const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const { state = 'active', text, account } = query
+  const of = own ?? account
   const asked = { account, text, state: state === 'all' ? undefined : state }
   const { list, reload } = /** @type {Pages<KeyView>} */ (usePages('keys', asked))
   const close = () => setOpen(undefined)
@@ -92,6 +94,8 @@ export function KeysPage() {
         },
       ],
     }),
+    // Without billing there is no page of the account.
+    features.vendorKeys && !isBilled && of !== undefined && h(VendorKeysCard, { account: of, key: of }),
     open?.kind === 'create' && h(KeyDialog, { onClose: close, onCreated: shown }),
     open?.kind === 'shown' && h(NewKeyDialog, { secret: open.key, record: open.record, onClose: close }),
     open?.kind === 'edit' && h(KeyDialog, { record: open.record, onClose: close, onSaved: () => changed(t('saved')) }),

@@ -238,6 +238,14 @@ export const en = {
   inOptions: 'in the options',
   inOptionsHint: 'Part of the options of the gateway: changed and removed there.',
   openMissing: 'Open the account if there is none',
+  vendorKeys: 'Own keys at vendors',
+  vendorKey: 'Key',
+  vendorKeyHint: 'Stored encrypted and never shown again. It replaces the key for this vendor.',
+  addVendorKey: 'Add vendor key',
+  noVendorKeys: 'No own keys',
+  noVendorKeysHint: 'Calls are made with the keys of this service.',
+  deleteVendorKey: 'Delete the key for {name}',
+  deleteVendorKeyHint: 'Within a second no call is made with it. It stays valid at the vendor.',
 
   // Accounts
   balance: 'Balance',

@@ -1,0 +1,119 @@
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
+import { accountPath, get, send } from '../api.js'
+import { dateTime } from '../format.js'
+import { useAction, useLoad } from '../load.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+import { announce } from './announce.js'
+import { Button } from './button.js'
+import { Card } from './details.js'
+import { FormDialog } from './dialog.js'
+import { SelectField, TextField } from './field.js'
+import { Empty } from './notice.js'
+import { table } from './table.js'
+
+/** @import { VendorKeyView } from '../shapes.d.ts' */
+/** @typedef {{ kind: 'add' } | { kind: 'delete', record: VendorKeyView }} Open */
+
+/** An account's own keys at vendors, which are never shown. @param {{ account: string }} properties */
+export function VendorKeysCard({ account }) {
+  const { readOnly } = useSession()
+  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
+  const { data, error, loading, reload } = useLoad(
+    (signal) => get(accountPath(account, 'vendor-keys'), {}, signal),
+    [account],
+  )
+  const onClose = () => setOpen(undefined)
+  const onDone = (/** @type {string} */ said) => {
+    announce(said)
+    onClose()
+    reload()
+  }
+  return h(
+    Card,
+    {
+      title: t('vendorKeys'),
+      class: 'flush',
+      actions: !readOnly && h(Button, { icon: 'plus', onClick: () => setOpen({ kind: 'add' }) }, t('addVendorKey')),
+    },
+    table({
+      caption: t('vendorKeys'),
+      rows: /** @type {VendorKeyView[] | undefined} */ (data?.items),
+      loading,
+      error,
+      retry: reload,
+      keyOf: ({ provider }) => provider,
+      empty: h(Empty, { title: t('noVendorKeys') }, t('noVendorKeysHint')),
+      columns: [
+        { title: t('by_provider'), head: true, oneLine: true, cell: ({ provider }) => provider },
+        { title: t('vendorKey'), oneLine: true, cell: ({ hint }) => h('code', null, `…${hint}`) },
+        { title: t('created'), oneLine: true, cell: ({ createdAt }) => dateTime(createdAt) },
+        { title: t('actor'), cell: ({ by }) => by ?? '' },
+        {
+          title: t('actions'),
+          hiddenTitle: true,
+          cell: (record) => !readOnly && h(DeleteLink, { record, onOpen: setOpen }),
+        },
+      ],
+    }),
+    open?.kind === 'add' && h(AddDialog, { account, onClose, onDone: () => onDone(t('saved')) }),
+    open?.kind === 'delete' && h(DeleteDialog, { record: open.record, onClose, onDone: () => onDone(t('deleted')) }),
+  )
+}
+
+/** @param {{ record: VendorKeyView, onOpen: (open: Open) => unknown }} properties */
+function DeleteLink({ record, onOpen }) {
+  const label = `${t('delete')}: ${record.provider}`
+  const onClick = () => onOpen({ kind: 'delete', record })
+  return h('button', { type: 'button', class: 'link', 'aria-label': label, onClick }, t('delete'))
+}
+
+/** @param {{ account: string, onClose: () => unknown, onDone: () => unknown }} properties */
+function AddDialog({ account, onClose, onDone }) {
+  const [provider, setProvider] = useState('')
+  const [apiKey, setApiKey] = useState('')
+  const { data } = useLoad((signal) => get('vendor-keys/providers', {}, signal), [])
+  const names = /** @type {string[]} */ (data?.items ?? [])
+  const { run, busy, error } = useAction(async () => {
+    await send('PUT', accountPath(account, 'vendor-keys', provider), { apiKey: apiKey.trim() })
+    onDone()
+  })
+  const shared = { label: t('by_provider'), value: provider, onChange: setProvider, required: true }
+  return h(
+    FormDialog,
+    { title: t('addVendorKey'), action: t('save'), busy, error, onSubmit: run, onClose },
+    names.length === 0
+      ? h(TextField, shared)
+      : h(SelectField, { ...shared, options: ['', ...names].map((name) => /** @type {const} */ ([name, name])) }),
+    h(TextField, {
+      label: t('vendorKey'),
+      value: apiKey,
+      onChange: setApiKey,
+      type: 'password',
+      required: true,
+      hint: t('vendorKeyHint'),
+    }),
+  )
+}
+
+/** @param {{ record: VendorKeyView, onClose: () => unknown, onDone: () => unknown }} properties */
+function DeleteDialog({ record: { account, provider }, onClose, onDone }) {
+  const { run, busy, error } = useAction(async () => {
+    await send('DELETE', accountPath(account, 'vendor-keys', provider))
+    onDone()
+  })
+  return h(
+    FormDialog,
+    {
+      title: t('deleteVendorKey', { name: provider }),
+      action: t('delete'),
+      danger: true,
+      busy,
+      error,
+      onSubmit: run,
+      onClose,
+    },
+    h('p', null, t('deleteVendorKeyHint')),
+  )
+}
