@@ -1,5 +1,4 @@
 import type { Caller } from '../callers/contract.ts'
-import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { KeySource } from '../providers/credentials/token.ts'
 
 /** A customer's key at a vendor. */
@@ -51,6 +50,11 @@ export interface OwnKeyOptions {
   readonly mode?: OwnKeyMode | ((caller: Caller) => OwnKeyMode | Promise<OwnKeyMode>)
   /** Whether the host's key may serve, and is then charged as usual, if one of `vendorKeys` fails. Default false. */
   readonly fallback?: boolean
-  /** What a call with such a key costs, such as `{ request: '0.001' }`. Caps and limits count it as any other. Default: nothing. */
-  readonly price?: PriceOptions
+  /**
+   * What a call with such a key costs beside `multiplier`, such as `'0.001'`, in the currency of `billing`. Caps and limits count
+   * it as any other. Default: nothing.
+   */
+  readonly fee?: string
+  /** The part of the model's price that such a call costs, such as `'0.1'` for a tenth. Default `'0'`. */
+  readonly multiplier?: string
 }

@@ -6,6 +6,8 @@ import { within } from '../http/deadline.ts'
 import { parseCost } from '../money/prices/cost.ts'
 import { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
+import { parseFactor, parseRate } from '../money/prices/rate.ts'
+import { shareOf } from '../money/prices/share.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { KeySource } from '../providers/credentials/token.ts'
 import type { Deployment, Model } from './contract.ts'
@@ -41,14 +43,19 @@ interface Answer {
 export class OwnKeys {
   readonly #options: OwnKeyOptions
   readonly #stored: Pick<KnownVendorKeys, 'find'> | undefined
-  readonly #price: Price
+  readonly #rates: { readonly fee: bigint; readonly multiplier: bigint }
+  readonly #fee: Price
+  /** Of the prices of the host, if they count. */
+  readonly #shares = new WeakMap<Price, Price>()
   readonly #providers = new Map<Provider, LRUCache<string | KeySource, Provider>>()
 
-  /** `stored`: the keys of `gateway.admin.vendorKeys`. Throws a `TypeError` for an invalid price. */
+  /** `stored`: the keys of `gateway.admin.vendorKeys`. Throws a `TypeError` for an invalid fee or multiplier. */
   constructor(options: OwnKeyOptions, stored?: Pick<KnownVendorKeys, 'find'>) {
     this.#options = options
     this.#stored = stored
-    this.#price = new Price({ ...free, ...options.price })
+    const { fee = '0', multiplier = '0' } = options
+    this.#rates = { fee: parseRate(fee, 'fee'), multiplier: parseFactor(multiplier, 'multiplier') }
+    this.#fee = new Price({ ...free, request: fee })
   }
 
   /**
@@ -114,7 +121,7 @@ export class OwnKeys {
     for (const [index, deployment] of model.deployments.entries()) {
       const key = keys[index]
       if (key === undefined) continue
-      owned.push(this.#owned(deployment, key))
+      owned.push(this.#owned(deployment, key, model.price ?? deployment.price))
       mayFallBack &&= key.fallback === true
     }
     if (owned.length === 0) {
@@ -128,12 +135,20 @@ export class OwnKeys {
     return { ...rest, deployments: [...owned, ...host] }
   }
 
-  #owned({ provider, ...deployment }: Deployment, { apiKey }: OwnKey): Deployment {
+  #owned({ provider, ...deployment }: Deployment, { apiKey }: OwnKey, price: Price | undefined): Deployment {
     let providers = this.#providers.get(provider)
     if (providers === undefined) this.#providers.set(provider, (providers = new LRUCache({ max: mostProviders })))
     let own = providers.get(apiKey)
     if (own === undefined) providers.set(apiKey, (own = withKey(provider, apiKey)))
-    return { ...deployment, provider: own, price: this.#price, cost: nothing }
+    return { ...deployment, provider: own, price: this.#priceOf(price), cost: nothing }
+  }
+
+  #priceOf(price: Price | undefined): Price {
+    const { fee, multiplier } = this.#rates
+    if (price === undefined || multiplier === 0n) return this.#fee
+    let share = this.#shares.get(price)
+    if (share === undefined) this.#shares.set(price, (share = shareOf(price, multiplier, fee)))
+    return share
   }
 }
 

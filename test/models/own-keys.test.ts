@@ -91,7 +91,7 @@ describe('an own key that the vendor refuses', () => {
       keys,
       models: { m: { provider: openai({ baseURL, apiKey: 'host' }), price: { input: '1000000', output: '1000000' } } },
       billing: { currency: 'EUR' },
-      ownKeys: { credentials: () => ({ apiKey: 'key-of-ada', fallback: true }), price: { request: '0.5' } },
+      ownKeys: { credentials: () => ({ apiKey: 'key-of-ada', fallback: true }), fee: '0.5' },
     })
     await gateway.admin.accounts.open({ id: 'ada', unlimited: true })
     expect((await askChat(url, { max_tokens: 5 }, as('ada'))).status).toBe(200)
@@ -109,13 +109,38 @@ test('a call with an own key costs nothing, or what the host says, also without 
   expect((await askChat(free.url, {}, as('ada'))).status).toBe(200)
   expect(await free.receipt()).toMatchObject({ charge: { cost: '0' } })
   expect((await askChat(free.url, {}, as('eve'))).status).toBe(429)
-  const paid = await hostedWith({ ...options, ownKeys: { credentials, price: { request: '0.4' } } })
+  const paid = await hostedWith({ ...options, ownKeys: { credentials, fee: '0.4' } })
   await paid.gateway.admin.accounts.open({ id: 'ada' })
   await paid.gateway.admin.accounts.topUp({ account: 'ada', amount: '1', reference: 'r' })
   const statuses: number[] = []
   for (let call = 0; call < 3; call++) statuses.push((await askChat(paid.url, {}, as('ada'))).status)
   expect(statuses).toEqual([200, 200, 429])
   expect(await paid.receipt()).toMatchObject({ charge: { cost: '0.4' } })
+})
+
+test('such a call costs a part of the price and a fee, which are held before and limited by caps', async () => {
+  const { baseURL } = await vendorWithout()
+  const m = { provider: openai({ baseURL, apiKey: 'host' }), price: { input: '0', output: '2000000' } }
+  const { url, gateway, receipt } = await hostedWith({
+    keys,
+    models: { m },
+    billing: { currency: 'EUR', caps: [{ name: 'day', period: 'day', money: '7' }] },
+    ownKeys: { credentials, multiplier: '0.25', fee: '0.5' },
+  })
+  const { accounts } = gateway.admin
+  await accounts.topUp({ account: 'ada', amount: '2.9', reference: 'r' })
+  // At most 5 tokens at half a unit each, and the fee.
+  expect((await askChat(url, { max_tokens: 5 }, as('ada'))).status).toBe(429)
+  await accounts.topUp({ account: 'ada', amount: '97', reference: 's' })
+  expect((await askChat(url, { max_tokens: 5 }, as('ada'))).status).toBe(200)
+  const usage = chatAnswer.usage
+  const cost = 0.25 * 2 * usage.completion_tokens + 0.5
+  const { charge, provider } = await receipt()
+  expect([provider, Number(charge?.cost)]).toEqual(['openai/own-key', cost])
+  expect(charge?.lines).toContainEqual({ item: 'request', quantity: 1, per: 1, price: '0.5', amount: '0.5' })
+  await expect.poll(async () => Number((await accounts.find('ada'))?.balance)).toBe(99.9 - cost)
+  // The cap is nearer than the balance.
+  expect((await askChat(url, { max_tokens: 20 }, as('ada'))).status).toBe(429)
 })
 
 test('a function that fails, or refuses, leaves the key of the host unused', async () => {

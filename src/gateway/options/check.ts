@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { countedNames } from '../../wire/units.ts'
 import { longestTimerMs } from '../../http/deadline.ts'
 import { parseMoney } from '../../money/money.ts'
+import { parseFactor, parseRate } from '../../money/prices/rate.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
 import { checkCaps } from './check-caps.ts'
 import { checkModels, provider } from './check-models.ts'
@@ -77,7 +78,8 @@ const schema = strict({
     secrets: z.array(sealingSecret, 'must be a list of secrets').min(1, 'must have at least one secret').optional(),
     mode: z.union([z.enum(['only', 'prefer', 'host']), anyFunction]).optional(),
     fallback: z.boolean().optional(),
-    price: z.unknown().optional(),
+    fee: parsed((fee: string) => parseRate(fee, 'fee')).optional(),
+    multiplier: parsed((factor: string) => parseFactor(factor, 'multiplier')).optional(),
   })
     .refine(
       ({ credentials, secrets }) => (credentials ?? secrets) !== undefined,
