@@ -6,6 +6,16 @@ import type { Route } from './route.ts'
 import { createdKey, key, keyChange, newKey, rotatedKey } from './schemas/key.ts'
 import { model } from './schemas/model.ts'
 import { account, cap, entry, invoiceItem } from './schemas/money.ts'
+import {
+  groupChange,
+  modelChange,
+  newGroup,
+  newModel,
+  newPrice,
+  registryGroup,
+  registryModel,
+  registryPrice,
+} from './schemas/registry.ts'
 import { request, usageRow } from './schemas/usage.ts'
 import { errorBody } from './schemas/values.ts'
 import { video } from './schemas/video.ts'
@@ -25,6 +35,14 @@ const components = new Map<z.ZodType, string>([
   [request, 'Request'],
   [video, 'Video'],
   [model, 'Model'],
+  [registryModel, 'RegistryModel'],
+  [newModel, 'NewRegistryModel'],
+  [modelChange, 'RegistryModelChange'],
+  [registryGroup, 'RegistryGroup'],
+  [newGroup, 'NewRegistryGroup'],
+  [groupChange, 'RegistryGroupChange'],
+  [registryPrice, 'RegistryPrice'],
+  [newPrice, 'NewRegistryPrice'],
   [errorBody, 'Error'],
 ])
 

@@ -8,6 +8,7 @@ import { capRoutes } from './routes/caps.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { modelRoutes } from './routes/models.ts'
 import { personalRoutes } from './routes/personal.ts'
+import { registryRoutes } from './routes/registry.ts'
 import { usageRoutes } from './routes/usage.ts'
 import { vendorKeyRoutes } from './routes/vendor-keys.ts'
 import { videoRoutes } from './routes/videos.ts'
@@ -26,6 +27,7 @@ const described: readonly Route[] = [
   ...videoRoutes,
   ...personalRoutes,
   ...auditRoutes,
+  ...registryRoutes,
 ]
 
 /** All routes. */

@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
+import { demo } from '../../../src/providers/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
 import { gatewayWith, record, served, withVendorKeys, type Served } from './served.ts'
 
@@ -69,6 +70,7 @@ test('responses have the fields that the document describes, and no others', asy
     storage: { usage },
     billing: { currency: 'EUR', lowBalance: ['10'] },
     ...withVendorKeys,
+    registry: { providers: { ours: demo() } },
   })
   const { accounts, alerts, keys } = gateway.admin
   await accounts.topUp({ account: 'acme', amount: '9', reference: 'r', note: 'n' })
@@ -156,6 +158,30 @@ test('responses have the fields that the document describes, and no others', asy
   await check('deleteVideo', `${own}/videos/${video.id}`)
   await check('listAuditLog', '/audit-log')
   await check('verifyAuditLog', '/audit-log/verification')
+  const deployments = [{ provider: 'ours', providerModel: 'demo', weight: 2 }]
+  await check('listProviders', '/registry/providers')
+  await check('createRegistryModel', '/registry/models', {
+    body: { id: 'a/b', deployments, rate: { requests: '9/min' } },
+  })
+  await check('listRegistryModels', '/registry/models')
+  await check('getRegistryModel', '/registry/models/a%2Fb')
+  await check('updateRegistryModel', '/registry/models/a%2Fb', { body: { version: 1, rate: null, disabled: true } })
+  const stale = { method: 'PATCH', body: { version: 1, disabled: null } }
+  expect((await api.ask('admin', '/registry/models/a%2Fb', stale)).status).toBe(409)
+  const inCode = { method: 'PATCH', body: { disabled: true } }
+  expect((await api.ask('admin', '/registry/models/demo', inCode)).json.error.message).toMatch(/"demo" is set in code/)
+  await check('createRegistryGroup', '/registry/groups', { body: { id: 'g', models: ['a/b'], priceMultiplier: '0.8' } })
+  await check('listRegistryGroups', '/registry/groups')
+  await check('getRegistryGroup', '/registry/groups/g')
+  await check('updateRegistryGroup', '/registry/groups/g', { body: { models: '*' } })
+  const price = { input: '1', output: '2' }
+  await check('createRegistryPrice', '/registry/prices', { body: { model: 'a/b', price } })
+  const from = Date.now() + 3_600_000
+  await check('createRegistryPrice', '/registry/prices', { body: { model: 'a/b', price, from } })
+  await check('listRegistryPrices', '/registry/prices?model=a/b')
+  await check('removeRegistryPrice', `/registry/prices?model=a/b&from=${from}`)
+  await check('removeRegistryGroup', '/registry/groups/g?version=2')
+  await check('removeRegistryModel', '/registry/models/a%2Fb')
   await check('eraseAccount', `${own}/erase`, { body: { confirm: 'acme' } })
   const wanted = routes.filter(({ produces }) => produces === 'json').map(({ name }) => name)
   expect([...checked].sort()).toEqual(wanted.sort())

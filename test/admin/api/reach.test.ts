@@ -1,6 +1,7 @@
 /** Who reaches what: every route, with the ids of another account. */
 import { describe, expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
+import { demo } from '../../../src/providers/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
 import type { Route } from '../../../src/admin/api/route.ts'
 import { gatewayWith, record, send, served, withVendorKeys, type Asked, type Served } from './served.ts'
@@ -46,9 +47,12 @@ async function two(): Promise<Served & { readonly ids: Readonly<Record<string, s
     storage: { usage },
     billing: { currency: 'EUR', caps: [...caps, all], lowBalance: ['9'] },
     ...withVendorKeys,
+    registry: { providers: { demo: demo() } },
   })
-  const { accounts, alerts, keys, vendorKeys } = gateway.admin
-  const ids: Record<string, string> = { request: `req_${mark}`, cap: 'monthly', provider: 'openai' }
+  const { accounts, alerts, keys, vendorKeys, registry } = gateway.admin
+  await registry.models.create({ id: 'stored', deployments: [{ provider: 'demo' }] })
+  await registry.groups.create({ id: 'stored', models: '*' })
+  const ids: Record<string, string> = { request: `req_${mark}`, cap: 'monthly', provider: 'openai', id: 'stored' }
   for (const account of ['mine', mark]) {
     await accounts.topUp({ account, amount: '9', reference: `r-${account}` })
     const { key, record: made } = await keys.create({ account, group: 'vip', name: `${account}-key` })
