@@ -80,6 +80,7 @@ export class Meter implements Tally {
   readonly #log: AttemptLog | undefined
   #firstByteMs: number | undefined
   #isBilled = false
+  #isAbandoned = false
   #continued: Receipt['continued']
   /** The deployment that goes on with the response. */
   #continuing: Tried | undefined
@@ -108,7 +109,8 @@ export class Meter implements Tally {
 
   /** Starts an attempt. Nobody pays for the usage of earlier ones, which failed. `serviceTier`: as requested. */
   attempt(deployment: Tried, serviceTier?: string): void {
-    if (this.usage !== undefined || this.textBytes > 0 || this.units !== undefined) this.#lose()
+    if (this.#isAbandoned || this.usage !== undefined || this.textBytes > 0 || this.units !== undefined) this.#lose()
+    this.#isAbandoned = false
     this.#attempts++
     this.#attemptMs = this.#request.elapsedMs()
     this.#sent = deployment.provider.reportsSent === true ? 0 : 1
@@ -169,8 +171,12 @@ export class Meter implements Tally {
     this.#sent = Math.min(1, this.#sent + share)
   }
 
-  /** Records that the attempt failed for another reason than a disconnect, so that the caller pays nothing for it. */
-  attemptFailed(): void {
+  /**
+   * Records that the attempt failed for another reason than a disconnect, so that the caller pays nothing for it. `gaveUp`: the
+   * gateway did not wait longer, so the vendor has probably read the prompt.
+   */
+  attemptFailed(gaveUp: boolean = false): void {
+    this.#isAbandoned = gaveUp && this.#sent > 0
     this.#sent = 0
   }
 
@@ -239,6 +245,7 @@ export class Meter implements Tally {
     if (units !== undefined) receipt.units = units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
     if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs
+    if (this.#isAbandoned) this.#lose()
     if (this.#continuing !== undefined && this.lastUsed !== undefined)
       this.#lost?.push({ deployment: this.#continuing, usage: this.lastUsed })
     this.#request.deliver(receipt, this.#lost)

@@ -200,7 +200,7 @@ export class Served<R, A> implements Trial<A> {
   }
 
   failed(): void {
-    this.context.meter.attemptFailed()
+    this.context.meter.attemptFailed(this.#limits?.aborted)
   }
 
   isFinal(failure: unknown): boolean {

@@ -147,6 +147,24 @@ describe('what nobody pays for costs the host', () => {
     expect(row.vendorCost).toBe('0.0001')
   })
 
+  test('an attempt that was given up because it did not begin in time: its prompt', async () => {
+    const slow = await provider(() => {}, 'slow')
+    const second = await provider((_, response) => {
+      frames(response, { ...head, choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] })
+      response.end(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\ndata: [DONE]\n\n`)
+    }, 'second')
+    const route = [
+      { provider: slow, cost: { input: '1000' }, firstContentMs: 50 },
+      { provider: second, cost: { input: '1', output: '1' }, order: 2 },
+    ]
+    const { chat } = await scene({ route, price }, { retry: { maxAttempts: 1 } })
+    const row = await chat({ stream: true })
+    const theirs = usage.prompt_tokens + usage.completion_tokens
+    const estimated = Number(row.vendorCost) * 1e6 - theirs
+    expect(estimated).toBeGreaterThanOrEqual(1_000)
+    expect(Math.round(estimated) % 1_000).toBe(0)
+  })
+
   test('a stream that goes on elsewhere: what each vendor has used, at its own rates', async () => {
     const first: VendorReply = (_, response) => {
       frames(response, { ...head, choices: [{ index: 0, delta: { content: 'x'.repeat(400) } }] })
