@@ -72,6 +72,8 @@ export interface EndpointServices {
   readonly attribute: (exchange: Exchange, caller: Caller, field: (name: string) => unknown) => Attribution
   /** The deployments of a model in the order of attempts, without those that keep failing. */
   readonly usable: (model: Model) => readonly Deployment[]
+  /** What a caller pays for a model, for the model list. Undefined if it is not shown. */
+  readonly shownPrice?: ((model: Model, caller: Caller) => object | undefined) | undefined
   /** What a call would cost. Throws and rejects as the call itself would. */
   readonly quote: (question: QuoteQuestion) => Promise<{ readonly model: string; readonly quote: HeldQuote }>
   /** Milliseconds that a client may leave a stream unread before it is disconnected. */

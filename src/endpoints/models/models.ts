@@ -21,7 +21,7 @@ export const listModels: QueryEndpoint = defineEndpoint({
   method: 'GET',
   path: '/v1/models',
   name: 'models.list',
-  async answer({ catalogue, caller, exchange }) {
+  async answer({ catalogue, caller, exchange, services }) {
     const models = await catalogue.list(caller, exchange.signal)
     const query = queryOf(exchange.target)
     if (hasGoogleKey(exchange)) return jsonReply(contentPage(models, query))
@@ -29,7 +29,12 @@ export const listModels: QueryEndpoint = defineEndpoint({
     const { page, more } = pageAfter(models, query)
     const codex = query.has('client_version') && { models: page.map((model, index) => codexModel(model, index)) }
     // Without paging parameters, all models in OpenAI's format, which has no paging fields.
-    return jsonReply({ object: 'list', data: page.map((model) => modelObject(model)), ...more, ...codex })
+    return jsonReply({
+      object: 'list',
+      data: page.map((model) => modelObject(model, services.shownPrice?.(model, caller))),
+      ...more,
+      ...codex,
+    })
   },
 })
 
@@ -38,13 +43,15 @@ export const retrieveModel: QueryEndpoint = defineEndpoint({
   method: 'GET',
   path: '/v1/models/*',
   name: 'models.retrieve',
-  async answer({ catalogue, caller, exchange, rest }) {
+  async answer({ catalogue, caller, exchange, rest, services }) {
     // The rest of the path is the id, whether or not slashes in it are percent-encoded.
     const id = decodeSegment(rest)
     if (id === undefined) throw new GatewayError('model_not_found')
     const model = await catalogue.find(id, caller)
     if (hasGoogleKey(exchange)) return jsonReply(contentModel(model, id))
-    return jsonReply(isAnthropic(exchange) ? anthropicModel(model, id) : modelObject(model, id))
+    return jsonReply(
+      isAnthropic(exchange) ? anthropicModel(model, id) : modelObject(model, services.shownPrice?.(model, caller), id),
+    )
   },
 })
 
@@ -76,12 +83,17 @@ function isAnthropic(exchange: Exchange): boolean {
   return header(exchange, 'anthropic-version') !== undefined
 }
 
-function modelObject(model: Model, id: string = model.id): ModelObject & Record<string, unknown> {
+function modelObject(
+  model: Model,
+  price: object | undefined,
+  id: string = model.id,
+): ModelObject & Record<string, unknown> {
   return {
     id,
     object: 'model',
     created: model.created,
     owned_by: model.ownedBy,
     ...(model.contextWindow !== undefined && { context_window: model.contextWindow }),
+    ...(price && { price }),
   }
 }

@@ -25,6 +25,7 @@ import { Guard } from '../../records/guard.ts'
 import { attributing } from '../../observe/usage/attribution.ts'
 import { RefusedLog } from '../../observe/usage/refused-log.ts'
 import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
+import { shownPrices } from './shown-prices.ts'
 import { createAdmission, alertDelivery, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
 import { KnownDeployments } from './known-deployments.ts'
@@ -150,6 +151,7 @@ export function assemble(options: GatewayOptions): Assembly {
   const quote = quoting({ options, routes, admission, catalogue, sizes, services: () => services, now })
   const services: EndpointServices = {
     quote,
+    shownPrice: billing?.showPrices === true ? shownPrices(admission, billing.currency) : undefined,
     responses: guardedResponses(stores.responses, guard('the response store')),
     videos,
     attribute: attributing(options.usage),

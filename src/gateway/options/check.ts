@@ -131,6 +131,7 @@ const schema = strict({
   billing: strict({
     currency: z.string(nameCurrency).min(1, nameCurrency),
     unpriced: z.enum(['refuse', 'free']),
+    showPrices: z.boolean(),
     minimumTopUp: parsed(parseMoney),
     onDisconnect,
     chargeFailed: z.boolean(),
@@ -156,6 +157,7 @@ const schema = strict({
   })
     .partial({
       unpriced: true,
+      showPrices: true,
       minimumTopUp: true,
       onDisconnect: true,
       chargeFailed: true,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Deployment, Model } from '../../../models/contract.ts'
+import { onlyPrice } from '../../../models/only-price.ts'
 import type { DeploymentHealth, GatewayHealth } from '../../../observe/health.ts'
 import { usageUnits } from '../../../observe/usage/units.ts'
 import { version } from '../../../http/version.ts'
@@ -101,7 +102,7 @@ export const modelRoutes: readonly Route[] = [
 
 /** A registry may add fields of its own to a model, which are not shown. */
 function view(found: Model, groups: readonly string[], state: GatewayHealth | undefined) {
-  const { id, created, displayName, ownedBy, contextWindow, maxOutputTokens, price, deployments } = found
+  const { id, created, displayName, ownedBy, contextWindow, maxOutputTokens, deployments } = found
   return {
     id,
     created,
@@ -110,7 +111,7 @@ function view(found: Model, groups: readonly string[], state: GatewayHealth | un
     contextWindow,
     maxOutputTokens,
     groups,
-    price: (price ?? onlyPrice(found))?.options,
+    price: onlyPrice(found)?.options,
     ...(state !== undefined && {
       deployments: deployments.map((each) => ({
         provider: each.provider.name,
@@ -128,9 +129,4 @@ function view(found: Model, groups: readonly string[], state: GatewayHealth | un
 function breakerStateOf({ provider, model }: Deployment, { deployments }: GatewayHealth): DeploymentHealth['state'] {
   const isIt = (each: DeploymentHealth) => each.provider === provider.name && each.providerModel === model
   return deployments.find(isIt)?.state ?? 'closed'
-}
-
-/** The price of a model whose deployments all have the same one. */
-function onlyPrice({ deployments: [first, ...others] }: Model) {
-  return others.every(({ price }) => price === first?.price) ? first?.price : undefined
 }
