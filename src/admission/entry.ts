@@ -76,19 +76,13 @@ export class Entry {
     if (!this.#counted) this.#count()
   }
 
-  #ask(ticket: Ticket): Ticket | Promise<Ticket> {
+  async #ask(ticket: Ticket): Promise<Ticket> {
+    const { counters, reached, settlements } = this.#admission
     const { claim, hold } = ticket.demand
-    this.#askedAt = this.#admission.reached.asks()
-    const answer = this.#admission.counters.admit(claim, hold)
-    return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
-  }
-
-  async #wait(answer: Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
-    const { counters, settlements } = this.#admission
-    const { claim, hold } = ticket.demand
+    this.#askedAt = reached.asks()
     let given: CountersVerdict
     try {
-      given = await answer
+      given = await counters.admit(claim, hold)
       if (given.local !== true && isFull(given.limits) && settlements.areReturning) {
         await settlements.returned(placeWaitMs)
         given = await counters.admit(claim, hold)
@@ -137,13 +131,8 @@ export class Entry {
     const askedAt = reached.asks()
     const learn = ({ limits, local }: CountersVerdict) =>
       limits && !local && reached.learn(demand.rates, limits, askedAt)
-    try {
-      const answer = counters.admit(demand.claim, undefined)
-      if (answer instanceof Promise) answer.then(learn, () => undefined)
-      else learn(answer)
-    } catch {
-      // The request is rejected anyway, so a failed count does not matter.
-    }
+    // The request is rejected anyway, so a failed count does not matter.
+    counters.admit(demand.claim, undefined).then(learn, () => undefined)
   }
 }
 

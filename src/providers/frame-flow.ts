@@ -1,5 +1,5 @@
-import { Flow, type Receiver } from '../http/flow.ts'
 import { flowOf } from '../http/flow-of.ts'
+import { MappedFlow } from '../http/mapped-flow.ts'
 import { EventReader } from './event-reader.ts'
 import { FrameWindow } from './frame-window.ts'
 
@@ -10,19 +10,16 @@ export interface FrameSource extends AsyncIterable<Buffer> {
 }
 
 /** The pieces of a response that arrives as frames of SSE. What arrives together is delivered together. */
-export abstract class FrameFlow<Piece> extends Flow<Piece> implements Receiver<Buffer> {
-  readonly #source: FrameSource
-  readonly #bytes: Flow<Buffer>
+export abstract class FrameFlow<Piece> extends MappedFlow<Buffer, Piece> {
+  readonly #response: FrameSource
   protected readonly window: FrameWindow = new FrameWindow()
   protected readonly events: EventReader = new EventReader()
   /** Read and not delivered yet. */
   protected pieces: Piece[] = []
-  #receiver: Receiver<Piece> | undefined
 
   constructor(source: FrameSource) {
-    super()
-    this.#source = source
-    this.#bytes = flowOf(source)
+    super(flowOf(source))
+    this.#response = source
   }
 
   /** Whether the response is complete: what follows is not read. */
@@ -34,43 +31,16 @@ export abstract class FrameFlow<Piece> extends Flow<Piece> implements Receiver<B
   /** The connection has ended before the response was complete. Throws if the rest of the window does not complete it. */
   protected abstract readRest(): void
 
-  start(receiver: Receiver<Piece>): void {
-    this.#receiver = receiver
-    this.#bytes.start(this)
+  protected map(reads: readonly Buffer[], last: boolean, out: Piece[]): void {
+    this.pieces = out
+    if (this.window.push(reads)) this.read(this.window.frames)
+    if (last && !this.isComplete) this.readRest()
   }
 
-  pause(): void {
-    this.#bytes.pause()
-  }
-
-  stop(): void {
-    this.#bytes.stop()
-  }
-
-  receive(reads: readonly Buffer[], last: boolean): void {
-    const receiver = this.#receiver as Receiver<Piece>
-    let failure: { readonly error: unknown } | undefined
-    try {
-      if (this.window.push(reads)) this.read(this.window.frames)
-      if (last && !this.isComplete) this.readRest()
-    } catch (error) {
-      failure = { error }
-    }
-    const whole = this.isComplete && failure === undefined
-    if (failure !== undefined) this.#bytes.stop()
-    else if (whole) this.#settle()
-    const { pieces } = this
-    this.pieces = []
-    if (pieces.length > 0 || whole) receiver.receive(pieces, whole)
-    if (failure !== undefined) receiver.fail(failure.error)
-  }
-
-  fail(error: unknown): void {
-    this.#receiver?.fail(error)
-  }
-
-  #settle(): void {
-    if (this.#source.settle === undefined) this.#bytes.stop()
-    else this.#source.settle()
+  protected override isOver(): boolean {
+    if (!this.isComplete) return false
+    if (this.#response.settle === undefined) this.stop()
+    else this.#response.settle()
+    return true
   }
 }

@@ -81,7 +81,7 @@ export function bytesOf({ vendor, file }: Recording): Buffer {
 }
 
 /** Maximum number of bytes to read for the cuts of one stream in the short form: each cut reads the whole stream again. */
-const shortFormBytes = thorough ? 2_000_000 : 150_000
+const shortFormBytes = thorough ? 2_000_000 : 60_000
 
 /** The positions at which to cut a stream: every byte; in the short form, evenly spread over the first frames of each kind. */
 export function cutsOf(bytes: Buffer): number[] {

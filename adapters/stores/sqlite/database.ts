@@ -67,20 +67,6 @@ export class Database {
     return this.#whenFree(act, () => this.#retry(act, performance.now() + maxWaitMs))
   }
 
-  /** Runs `act`, which executes single statements without a transaction, and retries it while another process is writing. */
-  async withRetries<T>(act: (raw: DatabaseSync) => Promise<T>): Promise<T> {
-    const end = performance.now() + maxWaitMs
-    for (;;) {
-      try {
-        this.#prepare()
-        return await act(this.#database())
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > end) throw error
-        await backoff()
-      }
-    }
-  }
-
   /** All rows of a statement. Integers are returned as bigint. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[]
