@@ -2,6 +2,7 @@
  * The demo model's embeddings: hashed words and trigrams. Equal texts have equal vectors, texts with common words are close
  * together, and all others are nearly orthogonal. Meaning plays no role.
  */
+import { crc32 } from 'node:zlib'
 import { invalid } from '../../errors.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import { breaks } from './breaks.ts'
@@ -52,19 +53,11 @@ function vectorOf(features: readonly string[], size: number): number[] {
   for (const feature of features) weights.set(feature, (weights.get(feature) ?? 0) + 1)
   const vector = Array.from({ length: size }, () => 0)
   for (const [feature, weight] of weights) {
-    const hash = hashOf(feature)
+    const hash = crc32(feature)
     const dimension = (hash >>> 1) % size
     vector[dimension] = (vector[dimension] ?? 0) + (hash & 1 ? 1 : -1) * Math.sqrt(weight)
   }
   const length = Math.hypot(...vector) || 1
   // Rounded to 32 bits, so that the number and base64 encodings have equal values.
   return vector.map((value) => Math.fround(value / length))
-}
-
-/** FNV-1a over UTF-16 units, with a final mix that improves the low bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return (hash ^ (hash >>> 13)) >>> 0
 }

@@ -32,21 +32,17 @@ function soundIn(head: Buffer, size: number): Sound {
   if (head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 12) !== 'WAVE') {
     throw invalid('"file" must be a WAV for this model.', 'file')
   }
-  let format: Buffer | undefined
-  for (let at = 12; at + 8 <= head.length;) {
-    const name = head.toString('latin1', at, at + 4)
-    const length = head.readUInt32LE(at + 4)
-    const start = at + 8
-    if (name === 'fmt ' && start + 16 <= head.length) format = head.subarray(start)
-    if (name === 'data' && format !== undefined) {
-      const [channels, rate] = [format.readUInt16LE(2), format.readUInt32LE(4)]
-      const [frame, bits] = [format.readUInt16LE(12), format.readUInt16LE(14)]
-      if (channels === 0 || rate === 0 || frame === 0) break
-      // Recorders that stream write a length of 0, or one that is too large.
-      const bytes = Math.min(length === 0 ? Infinity : length, size - start)
-      return { channels, rate, bits, duration: Math.floor(bytes / frame) / rate }
-    }
-    at = start + length + (length % 2)
+  const [format = 0, data = 0] = ['fmt ', 'data'].map((name) => head.indexOf(name, 12, 'latin1') + 8)
+  if (format > 8 && data > format + 16) {
+    const [channels, rate, frame] = [
+      head.readUInt16LE(format + 2),
+      head.readUInt32LE(format + 4),
+      head.readUInt16LE(format + 12),
+    ]
+    // Recorders that stream write a length of 0, or one that is too large.
+    const bytes = Math.min(head.readUInt32LE(data - 4) || Infinity, size - data)
+    const sound = { channels, rate, bits: head.readUInt16LE(format + 14), duration: Math.floor(bytes / frame) / rate }
+    if (channels > 0 && rate > 0 && frame > 0) return sound
   }
   throw invalid('"file" is a broken WAV.', 'file')
 }
