@@ -47,6 +47,12 @@ export interface AdmissionOptions {
   readonly observer: Observer
 }
 
+/**
+ * Milliseconds between two writes of usage records, which no request waits for: a transaction a request is the dearest part of a
+ * database's work where many processes have few requests each.
+ */
+const recordingMs = 250
+
 /** What all requests share: the options, the stores, and the queues of what is still to be written. */
 export class AdmissionServices {
   readonly reached: ReachedLimits
@@ -98,6 +104,7 @@ export class AdmissionServices {
     }
     this.records = new Queue<Recording>({
       send: (batch) => guard.call(() => append(batch)),
+      paceMs: recordingMs,
       most: usageOptions.queue ?? 10_000,
       dropped: ({ record: { id } }, error) => {
         this.droppedRecords++

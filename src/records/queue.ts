@@ -3,6 +3,11 @@ export interface QueueOptions<T> {
   readonly send: (batch: readonly T[]) => Promise<void> | void
   /** What to send again of an item that failed. Default: the same item. */
   readonly again?: (item: T) => T
+  /**
+   * Milliseconds from the start of one batch to that of the next, unless that one is full: fewer, larger batches cost less.
+   * Default 5.
+   */
+  readonly paceMs?: number
   /** Maximum number of queued items. */
   readonly most: number
   /** Called once for each item that is dropped because the queue is full or closed. */
@@ -11,8 +16,7 @@ export interface QueueOptions<T> {
 
 /** Maximum number of items per call. */
 const largestBatch = 100
-/** Milliseconds from the start of one batch to that of the next, unless that one is full: fewer, larger batches cost less. */
-const paceMs = 5
+const usualPaceMs = 5
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
@@ -94,6 +98,7 @@ export class Queue<T> {
 
   /** Sends the next batch when it is due. */
   #paced(): void {
+    const { paceMs = usualPaceMs } = this.#options
     const waitMs = this.#sentAt === undefined ? 0 : this.#sentAt + paceMs - performance.now()
     if (waitMs > 0 && this.#waiting.length < this.#batchSize && this.#idle.size === 0) {
       this.#pacing ??= setTimeout(() => {

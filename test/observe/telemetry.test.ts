@@ -197,7 +197,8 @@ test.each<[name: string, reply: VendorReply, fault: string]>([
   ],
 ])('a vendor that %s: the fault of the attempt and of the request', async (_, reply, fault) => {
   const vendor = await vendorFor(reply)
-  const { recorder, url } = await observed([openai({ baseURL: vendor.baseURL, firstByteMs: 200 })])
+  const firstByteMs = fault === 'provider_timeout' ? 200 : 60_000
+  const { recorder, url } = await observed([openai({ baseURL: vendor.baseURL, firstByteMs })])
   await (await askChat(url)).text()
   const { attempts, end } = await recorder.ended()
   expect([attempts[0]?.end?.fault, end.fault]).toEqual([fault, fault])
