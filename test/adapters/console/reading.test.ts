@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core'
 import { sqlite } from 'modelhatch/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
+import type { StatisticsRow } from 'modelhatch'
 import { openStage, serveConsole, type Served, type Stage } from './stage.ts'
 import { settled, visit } from './visit.ts'
 
@@ -91,6 +92,35 @@ describe.skipIf(!hasChromium)('a reader', () => {
       await go(address)
       await page.getByText('acme backend').first().waitFor()
       expect(await page.locator('main').innerText()).not.toContain('key_')
+    }
+    await end()
+  })
+
+  test('sees which part of the input vendors read from their caches, by model and by deployment', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin')
+    for (const by of ['model', 'providerModel'] as const) {
+      const answer = page.waitForResponse((response) => response.url().includes('api/usage?'))
+      await go(`#/usage?by=${by}&range=30d`)
+      const table = page.getByRole('table')
+      await table.getByRole('row').nth(1).waitFor()
+      const titles = await table.getByRole('columnheader').allInnerTexts()
+      const place = titles.findIndex((title) => /^cache hits$/i.test(title))
+      const rows = await table.locator('tbody tr').all()
+      const shown = await Promise.all(
+        rows.map(async (row) => {
+          const cells = await row.locator('th, td').allInnerTexts()
+          return [cells[0], cells[place]] as const
+        }),
+      )
+      const { items: sums } = (await (await answer).json()) as { items: StatisticsRow[] }
+      const expected = sums.map((sum) => {
+        const part = sum.cachedTokens / sum.promptTokens
+        const digits = part < 0.1 ? 1 : 0
+        const text = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: digits }).format(part)
+        return [sum[by] === '' ? 'None' : sum[by], sum.promptTokens === 0 ? '–' : text]
+      })
+      expect(new Map(shown)).toEqual(new Map(expected as [string, string][]))
+      expect(shown.some(([, text]) => text?.endsWith('%') === true && text !== '0%')).toBe(true)
     }
     await end()
   })

@@ -1,6 +1,6 @@
 import { h } from '../preact.js'
 import { get, urlOf } from '../api.js'
-import { money, whole } from '../format.js'
+import { money, percent, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { filter, linkTo, usePlace } from '../location.js'
 import { LinkButton } from '../parts/button.js'
@@ -58,6 +58,7 @@ export function UsagePage() {
     ...units.map(
       (unit) => /** @type {const} */ ([named('unit', unit), (/** @type {StatisticsRow} */ row) => dashed(row[unit])]),
     ),
+    [t('cacheHits'), cacheHits],
     ...(isBilled
       ? [
           /** @type {const} */ ([
@@ -115,6 +116,11 @@ function costColumns(isBilled, currency) {
       : []),
     [t('uncosted'), ({ uncosted = 0 }) => dashed(uncosted)],
   ]
+}
+
+/** The part of the input that vendors read from their caches. @param {StatisticsRow} row */
+function cacheHits({ promptTokens, cachedTokens }) {
+  return promptTokens === 0 ? '–' : percent(cachedTokens / promptTokens)
 }
 
 /** Leads to the requests of a row. @param {{ by: Dimension, value: string, range: string, nameOf: (key: string) => string }} properties */

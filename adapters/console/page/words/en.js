@@ -106,6 +106,7 @@ export const en = {
   incomplete: 'Incomplete',
   unit_promptTokens: 'Input tokens',
   unit_cachedTokens: 'Cached input',
+  cacheHits: 'Cache hits',
   unit_completionTokens: 'Output tokens',
   unit_reasoningTokens: 'Reasoning',
   unit_images: 'Images',

@@ -102,6 +102,7 @@ export const zh = {
   incomplete: '未完成',
   unit_promptTokens: '输入 Token',
   unit_cachedTokens: '缓存输入',
+  cacheHits: '缓存命中率',
   unit_completionTokens: '输出 Token',
   unit_reasoningTokens: '推理',
   unit_images: '图片',
