@@ -55,7 +55,7 @@ async function firstCount<Request, Read extends Order<Request>>(
   order: Read,
   model: Model,
   cancellation: Canceller,
-  { id, services }: Query,
+  { id, caller, services }: Query,
   countBy: CountBy<Request, Read>,
 ): Promise<number | undefined> {
   const { maxOutputTokens } = model
@@ -68,6 +68,7 @@ async function firstCount<Request, Read extends Order<Request>>(
       maxOutputTokens,
       sent: undefined,
       headers: undefined,
+      account: caller.account,
     }
     try {
       const tokens = await countBy(provider, callFor(order, head), order)

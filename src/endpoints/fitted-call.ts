@@ -8,7 +8,7 @@ import { amend, callFor, overlaid, type CallHead } from './order.ts'
 /** The call of a request at a deployment. */
 export function callOf<R>(
   endpoint: string,
-  { id, order, model, conversation }: Pick<Admitted<R>, 'id' | 'order' | 'model' | 'conversation'>,
+  { id, order, model, caller, conversation }: Pick<Admitted<R>, 'id' | 'order' | 'model' | 'caller' | 'conversation'>,
   deployment: Deployment,
   {
     meter,
@@ -23,6 +23,7 @@ export function callOf<R>(
     openModel: deployment.open ?? false,
     maxOutputTokens,
     sent: (share?: number) => meter.sent(share),
+    account: caller.account,
     conversation: conversation?.id,
     promptCacheKey: conversation?.promptCacheKey,
     pricesCache: price?.hasCacheRates,

@@ -71,6 +71,7 @@ const headNames = [
   'sent',
   'answered',
   'headers',
+  'account',
   'conversation',
   'promptCacheKey',
   'pricesCache',

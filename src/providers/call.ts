@@ -42,6 +42,8 @@ export interface Call<Request> {
   readonly id: string
   /** Headers to add to each request to the vendor, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The account that the request is for. Absent for videos. */
+  readonly account?: string | undefined
   /** Names the conversation that the request belongs to, if the gateway knows one; see `Provider.usesConversation`. */
   readonly conversation?: string | undefined
   /**

@@ -8,6 +8,7 @@ import { TimeLimit } from '../http/time-limit.ts'
 import * as usual from './answer-bounds.ts'
 import type { AuthHeaders, Credentials, UnsignedRequest } from './credentials/contract.ts'
 import { readError } from './answer.ts'
+import type { Call } from './call.ts'
 import { mayRefuse, refusalReason } from './credentials/refusal.ts'
 import { ProviderError, tryNext } from './failure.ts'
 import type { ResponseHead } from './reported-limits.ts'
@@ -59,7 +60,7 @@ export interface VendorRequest {
   readonly added?: Readonly<Record<string, string>> | undefined
   readonly signal: Cancellation
   /** What the request is about, for credentials that depend on it. */
-  readonly about?: { readonly model: string; readonly conversation?: string | undefined } | undefined
+  readonly about?: Pick<Call<unknown>, 'model' | 'account' | 'conversation'> | undefined
   /** Called once the whole request has been written to the connection. */
   readonly sent?: (() => void) | undefined
   /** See `Call.answered`. */
@@ -168,6 +169,7 @@ export class Client {
         headers: { ...this.#withHeaders(request.headers), ...added },
         body: body instanceof Uint8Array ? body : undefined,
         model: about?.model,
+        account: about?.account,
         conversation: about?.conversation,
       }
       const headers = await credentialHeaders(credentials, unsigned)

@@ -1,16 +1,22 @@
 /** How requests to a vendor are authenticated. A fixed key needs none of this. */
 import type { RefusalReason } from './refusal.ts'
 
+/** What a request is about. */
+export interface RequestFacts {
+  /** The vendor's name of the model, if the request is about one. */
+  readonly model: string | undefined
+  /** The account that the request is for; undefined for requests of the gateway itself, and for videos. */
+  readonly account: string | undefined
+}
+
 /** A request to a vendor that is not authenticated yet. */
-export interface UnsignedRequest {
+export interface UnsignedRequest extends RequestFacts {
   readonly method: string
   readonly url: string
   /** Its other headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   /** The body, if it does not stream. */
   readonly body: Uint8Array | undefined
-  /** The vendor's name of the model, if the request is about one. */
-  readonly model: string | undefined
   /** The name of the conversation that it belongs to: the vendor's cache of prompts is bound to the credential. */
   readonly conversation: string | undefined
 }
@@ -46,7 +52,7 @@ export interface Credentials {
 
 /** A single way to authenticate: fixed headers, or a cache of tokens. */
 export interface KeyHolder {
-  headers(): AuthHeaders | Promise<AuthHeaders>
+  headers(about: RequestFacts): AuthHeaders | Promise<AuthHeaders>
   /** The vendor answered 401. True if another token can be had at once. */
   discard?(headers: AuthHeaders): boolean
 }

@@ -67,7 +67,7 @@ export class KeyPool implements Credentials {
 
   headers(request: UnsignedRequest): AuthHeaders | Promise<AuthHeaders> {
     const key = this.#choose(request)
-    const headers = key.holder.headers()
+    const headers = key.holder.headers(request)
     if (!(headers instanceof Promise)) return this.#owned(headers, key)
     return headers.then((each) => this.#owned(each, key))
   }

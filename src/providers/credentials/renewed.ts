@@ -14,7 +14,7 @@ const unusedMs = 10_000
 /** Between a failure and the next attempt. */
 const pauseMs = 1_000
 /** For an attempt. */
-const limitMs = 10_000
+export const limitMs = 10_000
 
 interface Kept<T> {
   readonly value: T

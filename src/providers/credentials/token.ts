@@ -1,5 +1,6 @@
-import type { AuthHeaders, KeyHolder } from './contract.ts'
-import { Renewed, type Lasting } from './renewed.ts'
+import { LRUCache } from 'lru-cache'
+import type { AuthHeaders, KeyHolder, RequestFacts } from './contract.ts'
+import { limitMs, Renewed, type Lasting } from './renewed.ts'
 
 /** A token with its end. */
 export interface ExpiringToken {
@@ -17,32 +18,78 @@ export interface ExpiringHeaders {
   readonly expiresAt: number
 }
 
+/** What a function for a key learns of the request: never anything that it contains. */
+export interface KeyContext {
+  /** The vendor's name of the model. Undefined for requests that are not about one, such as for a list of models. */
+  readonly model: string | undefined
+  /** The account that the request is for. Undefined for requests of the gateway itself, and for videos. */
+  readonly account: string | undefined
+  /** Aborted after ten seconds, when nobody waits for the key any more. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Returns the key for a request. A string is asked for with each request, so the function caches it if that takes time; a token
  * or headers with their end are kept until shortly before, and renewed once for all concurrent requests.
  *
+ * A function that declares no parameter gets none, and its token serves all requests. One that declares its parameter
+ * (`function.length` is 1: no default value, no rest parameter) gets the context, and its token serves only requests with the same
+ * account and model: of the 1,000 that were used last, tokens are kept.
+ *
  * @example
  * openai({ baseURL, apiKey: async () => (await credential.getToken(scope)).token })
+ * openai({ baseURL, apiKey: ({ account, signal }) => vault.tokenFor(account, signal) })
  */
-export type KeySource = () => Key | Promise<Key>
+export type KeySource = (context: KeyContext) => Key | Promise<Key>
 
 type Key = string | ExpiringToken | ExpiringHeaders
 
+/** Accounts and models whose tokens are kept. Names of models can come from clients. */
+const mostContexts = 1_000
+
 /** The key of a function, as headers. */
 export class TokenCache implements KeyHolder {
-  readonly #headers: Renewed<AuthHeaders>
+  readonly #source: KeySource
+  readonly #headersOf: (key: string) => AuthHeaders
+  /** Undefined if the key depends on the context. */
+  readonly #shared: Renewed<AuthHeaders> | undefined
+  readonly #own: LRUCache<string, Renewed<AuthHeaders>> | undefined
+  readonly #of = new WeakMap<AuthHeaders, Renewed<AuthHeaders>>()
 
   constructor(source: KeySource, headersOf: (key: string) => AuthHeaders) {
-    this.#headers = new Renewed(async () => readKey(await source(), headersOf))
+    this.#source = source
+    this.#headersOf = headersOf
+    // What gets no context cannot depend on it.
+    if (source.length === 0) this.#shared = this.#renewed(source as () => Key | Promise<Key>)
+    else this.#own = new LRUCache({ max: mostContexts })
   }
 
-  headers(): AuthHeaders | Promise<AuthHeaders> {
-    return this.#headers.value()
+  headers(about: RequestFacts): AuthHeaders | Promise<AuthHeaders> {
+    return (this.#shared ?? this.#ownOf(about)).value()
   }
 
   discard(headers: AuthHeaders): boolean {
-    this.#headers.discard(headers)
+    ;(this.#shared ?? this.#of.get(headers))?.discard(headers)
     return true
+  }
+
+  #ownOf({ account, model }: RequestFacts): Renewed<AuthHeaders> {
+    const name = JSON.stringify([account, model])
+    let own = this.#own?.get(name)
+    if (own === undefined) {
+      own = this.#renewed(() => this.#source({ account, model, signal: AbortSignal.timeout(limitMs) }))
+      this.#own?.set(name, own)
+    }
+    return own
+  }
+
+  #renewed(source: () => Key | Promise<Key>): Renewed<AuthHeaders> {
+    const renewed = new Renewed(async () => {
+      const read = readKey(await source(), this.#headersOf)
+      this.#of.set(read.value, renewed)
+      return read
+    })
+    return renewed
   }
 }
 

@@ -130,7 +130,7 @@ export class NativeMessages {
       signal: cancellationOf(call),
       sent: call.sent,
       answered: call.answered,
-      about: { model, conversation: call.conversation },
+      about: { model, account: call.account, conversation: call.conversation },
       whole: call.stream ? undefined : new WholeBody(client.answerBytes),
     })
   }

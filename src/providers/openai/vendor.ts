@@ -107,7 +107,7 @@ export class Vendor {
       signal: cancellationOf(call),
       sent: call.sent,
       answered: call.answered,
-      about: { model, conversation: call.conversation },
+      about: { model, account: call.account, conversation: call.conversation },
       whole: call.stream ? undefined : new WholeBody(this.client.answerBytes, check),
     })
   }
@@ -127,7 +127,7 @@ export class Vendor {
       signal: cancellationOf(call),
       sent: call.sent,
       answered: call.answered,
-      about: { model: this.modelOf(call), conversation: call.conversation },
+      about: { model: this.modelOf(call), account: call.account, conversation: call.conversation },
     })
     await requireSuccess(transfer, call)
     return this.started(transfer, call)

@@ -51,7 +51,7 @@ export function choosingMicros(prefer?: 'price' | 'latency'): number {
   for (const each of deployments) preference.times.add(each, 100)
   const holder = { headers: () => ({ authorization: 'Bearer key' }) }
   const pool = new KeyPool(['a', 'b', 'c', 'd'].map((name) => ({ name, holder })))
-  const request = { method: 'POST', url: 'http://vendor', headers: {}, body: undefined, model: 'm' }
+  const request = { method: 'POST', url: 'http://vendor', headers: {}, body: undefined, model: 'm', account: 'a' }
   const rounds = Array.from({ length: 9 }, () => {
     // What other processes take of a busy machine does not count.
     const startedAt = process.cpuUsage()

@@ -1,6 +1,6 @@
 /** Keys of vendors: several, from functions, and refused ones. */
 import { expect, describe, test, vi, afterEach } from 'vitest'
-import { openai, type Provider } from 'modelhatch/providers'
+import { openai, type KeyContext, type Provider } from 'modelhatch/providers'
 import { askChat, hostedWith, vendorFor } from '../../hosted.ts'
 
 const noModel = { message: 'Project p does not have access to model m', code: 'model_not_found' }
@@ -263,6 +263,72 @@ describe('a function', () => {
     const { url: other } = await hosted(again)
     expect((await askChat(other)).status).toBe(503)
     expect(keys.slice(2)).toEqual(['t3', 't4'])
+  })
+
+  test('with a parameter learns account and model, and never shares a token between two of them', async () => {
+    const { keys: used, baseURL } = await vendorWith({})
+    const contexts: KeyContext[] = []
+    let release: () => void = () => undefined
+    const started = new Promise<void>((resolve) => (release = resolve))
+    const apiKey = async (context: KeyContext) => {
+      contexts.push(context)
+      if (contexts.length === 4) release()
+      // All of the four are under way before the first one has its token.
+      await started
+      return { token: `${context.account}-${context.model}`, expiresAt: Date.now() + 3_600_000 }
+    }
+    const provider = openai({ baseURL, apiKey })
+    const accounts = ['ada', 'bob']
+    const { url } = await hostedWith({
+      keys: Object.fromEntries(accounts.map((account) => [`sk-${account}`, { account }])),
+      models: { m: provider, other: provider },
+    })
+    const ask = async (account: string, model: string) => {
+      const headers = { ...json, authorization: `Bearer sk-${account}` }
+      expect((await askChat(url, { model, prompt_cache_key: 'same' }, { headers })).status).toBe(200)
+    }
+    const pairs = accounts.flatMap((account) => ['m', 'other'].map((model) => [account, model] as const))
+    await Promise.all([...pairs, ...pairs].map((pair) => ask(...pair)))
+    await Promise.all(pairs.map((pair) => ask(...pair)))
+    const expected = ['ada-m', 'ada-other', 'bob-m', 'bob-other']
+    expect(used.toSorted()).toEqual(expected.flatMap((token) => [token, token, token]))
+    expect(contexts).toHaveLength(4)
+    for (const context of contexts) {
+      expect(Object.keys(context).sort()).toEqual(['account', 'model', 'signal'])
+      expect(context.signal.aborted).toBe(false)
+    }
+  })
+
+  test('whose parameter has a default or is a rest gets no context, so that its token can serve all', async () => {
+    const { keys: used, baseURL } = await vendorWith({})
+    const seen: unknown[] = []
+    const expiresAt = Date.now() + 3_600_000
+    const sources = [
+      (...given: unknown[]) => ({ token: `rest-${seen.push(given.length)}`, expiresAt }),
+      (context: Partial<KeyContext> = {}) => ({ token: `default-${seen.push(context.account)}`, expiresAt }),
+    ]
+    const models = Object.fromEntries(sources.map((apiKey, at) => [`m${at}`, openai({ baseURL, apiKey })]))
+    const { url } = await hostedWith({ keys: { 'sk-ada': { account: 'ada' }, 'sk-bob': { account: 'bob' } }, models })
+    for (const model of Object.keys(models))
+      for (const account of ['ada', 'bob'])
+        await askChat(url, { model }, { headers: { ...json, authorization: `Bearer sk-${account}` } })
+    expect(seen).toEqual([0, undefined])
+    expect(used).toEqual(['rest-1', 'rest-1', 'default-2', 'default-2'])
+  })
+
+  test('with a parameter is asked again after a 401, for this account and model only', async () => {
+    let asked = 0
+    const { keys: used, baseURL } = await vendorWith({ 'bob-2': 401 })
+    const apiKey = ({ account }: KeyContext) => ({ token: `${account}-${++asked}`, expiresAt: Date.now() + 3_600_000 })
+    const { url } = await hostedWith({
+      keys: { 'sk-ada': { account: 'ada' }, 'sk-bob': { account: 'bob' } },
+      models: { m: openai({ baseURL, apiKey }) },
+    })
+    for (const account of ['ada', 'bob', 'ada', 'bob']) {
+      const headers = { ...json, authorization: `Bearer sk-${account}` }
+      expect((await askChat(url, {}, { headers })).status).toBe(200)
+    }
+    expect(used).toEqual(['ada-1', 'bob-2', 'bob-3', 'ada-1', 'bob-3'])
   })
 
   test('of signed requests sees what is sent', async () => {
