@@ -3,6 +3,7 @@ import type { Caller } from '../callers/contract.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
 import type { Group, Groups } from './group-fields.ts'
+import { withGroupPrice } from './group-prices.ts'
 import type { OwnKeys } from './own-keys.ts'
 import { withParsedPrices } from './parsed-prices.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
@@ -60,15 +61,16 @@ export class Catalogue {
     return finding.then((model) => this.#allowed(model, id, caller, startedAt))
   }
 
-  /** The model regardless of groups, for work that was authorised when it started, at the prices of that time. */
-  async lookUp(id: string, startedAt: number): Promise<Model | undefined> {
+  /** The model for work that was authorised when it started, at the prices of that time, and those of a group. */
+  async lookUp(id: string, startedAt: number, group?: string): Promise<Model | undefined> {
     const found = await this.#registry.find(id)
-    return found && this.#complete(found, startedAt)
+    return found && this.#priced(this.#complete(found, startedAt), group)
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {
     const models = await within(registryTimeoutMs, this.#listed(signal), 'the model registry')
-    return models.filter((model) => this.#allows(caller, model, model.id))
+    const allowed = models.filter((model) => this.#allows(caller, model, model.id))
+    return allowed.map((model) => this.#priced(model, caller.group))
   }
 
   async #listed(signal: AbortSignal): Promise<readonly Model[]> {
@@ -88,7 +90,12 @@ export class Catalogue {
   #allowed(given: RegistryModel | undefined, id: string, caller: Caller, startedAt: number): Model {
     const model = given && this.#complete(given, startedAt)
     if (model === undefined || !this.#allows(caller, model, id)) throw noSuchModel(id)
-    return model
+    return this.#priced(model, caller.group)
+  }
+
+  #priced(model: Model, group: string | undefined): Model {
+    const found = group !== undefined && Object.hasOwn(this.#groups, group) ? this.#groups[group] : undefined
+    return found?.prices === undefined ? model : withGroupPrice(model, found)
   }
 
   #allows(caller: Caller, model: Model, id: string): boolean {

@@ -98,8 +98,8 @@ export class TaskBilling implements VideoBilling {
   }
 
   /** The model with the prices as of the submission. */
-  #modelOf({ data: { request }, createdAt }: StoredTask): Promise<Model | undefined> {
-    return this.#options.catalogue.lookUp(request.model, createdAt)
+  #modelOf({ data: { request, group }, createdAt }: StoredTask): Promise<Model | undefined> {
+    return this.#options.catalogue.lookUp(request.model, createdAt, group)
   }
 
   #multiplierOf({ data: { multiplier, group } }: StoredTask): bigint {

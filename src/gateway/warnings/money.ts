@@ -32,8 +32,8 @@ function withoutBilling({ models, groups = {} }: GatewayOptions): ConfigWarning[
     : Object.entries(models).flatMap(([id, entry]) =>
         'price' in entry && entry.price !== undefined && entry.prefer !== 'price' ? [`models["${id}"].price`] : [],
       )
-  const factors = Object.entries(groups).flatMap(([name, { priceMultiplier }]) =>
-    priceMultiplier === undefined ? [] : [`groups.${name}.priceMultiplier`],
+  const factors = Object.entries(groups).flatMap(([name, group]) =>
+    (['priceMultiplier', 'prices'] as const).filter((field) => group[field]).map((field) => `groups.${name}.${field}`),
   )
   const [where, ...others] = [...priced, ...factors]
   if (where === undefined) return []
