@@ -11,7 +11,7 @@ const models = {
   'demo-embedding': { provider: demo(), price: usage },
   'demo-video': { provider: demo({ paceMs: 1 }), price: { second: '1' } },
 }
-const groups: GatewayOptions['groups'] = {
+const groups: NonNullable<GatewayOptions['groups']> = {
   default: { models: '*' },
   acme: {
     models: '*',
