@@ -7,6 +7,7 @@ import { KeysPage } from './pages/keys.js'
 import { ModelsPage } from './pages/models.js'
 import { OverviewPage } from './pages/overview.js'
 import { PlaygroundPage } from './pages/playground.js'
+import { RegistryPage } from './pages/registry.js'
 import { RequestPage } from './pages/request.js'
 import { RequestsPage } from './pages/requests.js'
 import { SetupPage } from './pages/setup.js'
@@ -16,7 +17,7 @@ import { VideosPage } from './pages/videos.js'
 /** @import { VNode } from './preact.js' */
 /** @import { Me } from './shapes.d.ts' */
 
-/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
+/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'registry' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
 
 /**
  * @typedef {object} Entry
@@ -45,6 +46,11 @@ export const entries = [
     page: ({ account: own }, id = own) => (id === undefined ? h(AccountsPage, null) : h(AccountPage, { id, key: id })),
   },
   { name: 'models', isOffered: always, page: () => h(ModelsPage, null) },
+  {
+    name: 'registry',
+    isOffered: ({ role, features }) => role === 'admin' && features.registry,
+    page: () => h(RegistryPage, null),
+  },
   { name: 'videos', isOffered: ({ features }) => features.videoSearch, page: () => h(VideosPage, null) },
   { name: 'audit', isOffered: ({ role }) => role === 'admin', page: () => h(AuditPage, null) },
   { name: 'playground', isOffered: always, page: () => h(PlaygroundPage, null) },

@@ -6,8 +6,12 @@ import type {
   ConfigWarning,
   EntryView,
   KeyView,
+  RegistryGroupView,
+  RegistryModelView,
   LatencyPoint,
+  RegistryPriceView,
   StatisticsRow,
+  StoredDeployment,
   UsagePoint as Point,
   UsageSeries as Series,
   UsageView,
@@ -24,7 +28,9 @@ export type {
   LatencyPoint,
   Point,
   Series,
+  RegistryPriceView,
   StatisticsRow,
+  StoredDeployment,
   VendorKeyView,
 }
 
@@ -35,6 +41,11 @@ export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'cost'>
 export interface GroupCap extends CapView {
   group: string
 }
+
+/** A model or a group, as it is set. */
+export type RegistryDocument = Omit<Partial<RegistryModelView>, 'source'> &
+  Pick<RegistryModelView, 'id' | 'source'> &
+  Partial<Pick<RegistryGroupView, 'models'>>
 
 export interface Me {
   role: 'admin' | 'account'
@@ -51,6 +62,7 @@ export interface Me {
     alerts: boolean
     usage: boolean
     keys: boolean
+    registry: boolean
     keySearch: boolean
     vendorKeys: boolean
     videoSearch: boolean

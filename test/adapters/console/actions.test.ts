@@ -342,15 +342,72 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
     expect(requests.filter((each) => each.includes("it's"))).toEqual([])
   })
 
+  test('a model is created, priced, changed and deleted; what is set in code is not edited', async () => {
+    const { registry } = stage.gateway.admin
+    await admin.go('#/registry')
+    const inCode = page.getByRole('row', { name: 'With a fallback' })
+    await inCode.getByText('set in code').waitFor()
+    expect(await inCode.getByRole('button').count()).toBe(0)
+    await button('New model').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Id', { exact: true }).fill('lab/new')
+    await dialog.getByLabel("The vendor's name for the model").fill('demo')
+    await dialog.getByLabel('note', { exact: true }).fill('a trial')
+    await dialog.getByText('More fields').click()
+    await dialog.getByLabel('aliases', { exact: true }).fill('newest, other')
+    await dialog.getByLabel('rate', { exact: true }).fill('{ "requests": "9/min" ')
+    await inDialog('Create').click()
+    await dialog.getByText('rate: this is not valid JSON').waitFor()
+    await dialog.getByLabel('rate', { exact: true }).fill('{ "requests": "9/min" }')
+    await inDialog('Create').click()
+    await page.getByRole('row', { name: 'lab/new' }).getByText('Active').waitFor()
+    const deployments = [{ provider: 'local', providerModel: 'demo' }]
+    expect(await registry.models.find('lab/new')).toMatchObject({
+      deployments,
+      note: 'a trial',
+      aliases: ['newest', 'other'],
+      rate: { requests: '9/min' },
+    })
+
+    await button('New price').click()
+    await dialog.getByLabel('Model').fill('lab/new')
+    await dialog.getByLabel('Input', { exact: true }).fill('1')
+    await dialog.getByLabel('Output', { exact: true }).fill('2.5')
+    await inDialog('Create').click()
+    await page.getByText('{"input":"1","output":"2.5"}').waitFor()
+
+    await button('Edit: lab/new').click()
+    await dialog.getByLabel('Disabled', { exact: true }).check()
+    await dialog.getByLabel('note', { exact: true }).fill('')
+    await registry.models.update('lab/new', { displayName: 'Meanwhile' })
+    await inDialog('Save').click()
+    await dialog.getByText('changed by somebody else').waitFor()
+    await page.keyboard.press('Escape')
+    await button('Refresh').click()
+    await page.getByText('Meanwhile').waitFor()
+    await button('Edit: lab/new').click()
+    await dialog.getByLabel('Disabled', { exact: true }).check()
+    await dialog.getByLabel('note', { exact: true }).fill('')
+    await inDialog('Save').click()
+    await page.getByText('local demo (Disabled)').waitFor()
+    const changed = await registry.models.find('lab/new')
+    expect(changed).toMatchObject({ deployments: [{ ...deployments[0], disabled: true }], displayName: 'Meanwhile' })
+    expect(changed).not.toHaveProperty('note')
+
+    await button('Delete: lab/new').click()
+    await inDialog('Delete').click()
+    await expect.poll(() => registry.models.find('lab/new')).toBeUndefined()
+  })
+
   testOnce('a read-only visitor is offered no action', async () => {
     const reading = await serveConsole(host, stage.gateway, { readOnly: true })
     const visitor = await visit(browser, reading.url, 'admin')
-    for (const address of ['#/keys', '#/accounts', '#/accounts/acme', '#/videos', '#/playground']) {
+    for (const address of ['#/keys', '#/accounts', '#/accounts/acme', '#/videos', '#/registry', '#/playground']) {
       await visitor.go(address)
       const names = await visitor.page.locator('main').getByRole('button').allInnerTexts()
       expect(
         names.filter((name) =>
-          /create|edit|rotate|revoke|open account|top up|adjust|temporary|vendor key|delete/i.test(name),
+          /create|new|edit|rotate|revoke|open account|top up|adjust|temporary|vendor key|delete/i.test(name),
         ),
       ).toEqual([])
     }

@@ -73,6 +73,7 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
       trial: { models: ['gpt-mini', 'gemini-flash'], rate: { requests: '20/min' } },
     },
     keys: { 'sk-in-options': { account: 'globex', group: 'trial', name: 'deployed' } },
+    registry: { providers: { local } },
     billing: { currency: 'EUR', minimumTopUp: '1' },
     usage: { lines: true },
     ownKeys: { secrets: ['a secret of at least 32 characters'] },
