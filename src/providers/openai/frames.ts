@@ -60,6 +60,8 @@ interface Run {
 class FrameReader extends FrameFlow<ChatPiece> {
   readonly #options: FrameOptions
   readonly #known: KnownFrames<TextFrame>
+  /** The public name as JSON, one byte a character. */
+  readonly #name: string | undefined
   #learnt = 0
   /** The id of the first chunk: frames with another one must be changed. */
   #id: string | undefined
@@ -72,6 +74,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
     super(source)
     this.#options = options
     this.#known = options.known ?? new KnownFrames()
+    if (options.rename !== undefined) this.#name = Buffer.from(JSON.stringify(options.rename)).toString('latin1')
   }
 
   protected get isComplete(): boolean {
@@ -144,12 +147,12 @@ class FrameReader extends FrameFlow<ChatPiece> {
 
   /** A copy: the memory of the window is shared. A string is as cheap to write, and leaves nothing outside the heap. */
   #named(frames: Buffer, { model = '' }: TextFrame): string | Buffer {
-    const { rename } = this.#options
+    const name = this.#name
     const inAscii = isAscii(frames)
-    if (rename === undefined) return inAscii ? frames.toString('latin1') : Buffer.from(frames)
-    const name = Buffer.from(JSON.stringify(rename)).toString('latin1')
-    const named = model.replace(/"[^"]*"$/, () => name)
-    return Buffer.from(frames.toString('latin1').replaceAll(model, named.replaceAll('$', '$$$$')), 'latin1')
+    if (name === undefined) return inAscii ? frames.toString('latin1') : Buffer.from(frames)
+    const named = model.slice(0, model.indexOf('"', model.indexOf(':'))) + name
+    const text = frames.toString('latin1').split(model).join(named)
+    return inAscii && isAscii(Buffer.from(name, 'latin1')) ? text : Buffer.from(text, 'latin1')
   }
 
   /** True if the frame from `at` to `end` needs no change, and its form is known now. */
