@@ -45,7 +45,7 @@ export function sqlVendorKeys({ dialect, all, many, run, batch }: Sql): VendorKe
       batch([`DELETE FROM @.vendor_keys WHERE account = :account AND provider = :provider`, counting], { ...name }),
     deleteAll: (account) => batch([`DELETE FROM @.vendor_keys WHERE account = :account`, counting], { account }),
     async revision() {
-      const [row] = await all('SELECT number FROM @.vendor_key_changes')
+      const [row] = await all('SELECT number FROM @.vendor_key_changes WHERE id = 1')
       return String(Number(row?.['number'] ?? 0))
     },
   }
