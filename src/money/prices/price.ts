@@ -214,13 +214,18 @@ export class Price {
   #highest(asked: MaximumConsumption): { readonly tier: TierPrice; readonly sum: bigint } {
     const { serviceTier } = asked
     const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
-    let highest = { tier: this.#normal, sum: -1n }
+    let highest = this.#normal
+    let most = -1n
+    let sum = 0n
+    const add: Add = (_, quantity, per, rate) => (sum += product(quantity, per, rate))
     for (const tier of named === undefined ? this.#tiers.values() : [this.#normal, named]) {
-      let sum = 0n
-      this.#eachBound(asked, tier, (_, ...rest) => (sum += product(...rest)))
-      if (sum > highest.sum) highest = { tier, sum }
+      sum = 0n
+      this.#eachBound(asked, tier, add)
+      if (sum <= most) continue
+      most = sum
+      highest = tier
     }
-    return highest
+    return { tier: highest, sum: most }
   }
 
   #eachBound(asked: MaximumConsumption, tier: TierPrice, add: Add): void {

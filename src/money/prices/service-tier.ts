@@ -47,7 +47,9 @@ export class TierPrice {
     for (const { above, rates } of this.#lengths) {
       if (above >= promptTokens && above >= 0) continue
       const sum = BigInt(promptTokens) * rates.highestInput + BigInt(outputTokens) * rates.highestOutput
-      if (sum > highest) [highest, found] = [sum, rates]
+      if (sum <= highest) continue
+      highest = sum
+      found = rates
     }
     if (promptTokens > 0) add('input', promptTokens, 1_000_000, found?.highestInput ?? 0n)
     if (outputTokens > 0) add('output', outputTokens, 1_000_000, found?.highestOutput ?? 0n)
