@@ -1,6 +1,6 @@
 import type { Usage } from '../../wire/usage.ts'
 import { checkPrice, type PriceOptions, type TokenPart } from './price-options.ts'
-import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './rate.ts'
+import { count, milliseconds, most, multiplierOne, parseFactor, parseRate, scaled } from './rate.ts'
 import type { PriceSource } from '../receipt.ts'
 import { countedNames, countedParts, countedUnits, type Units } from '../../wire/units.ts'
 import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
@@ -293,9 +293,4 @@ export class Price {
 function ratesByName(given: Readonly<Record<string, string>> | undefined, part: string): ReadonlyMap<string, bigint> {
   const rates = Object.entries(given ?? {})
   return new Map(rates.map(([name, text]) => [name, parseRate(text, `${part}["${name}"]`)]))
-}
-
-/** Rounded up, except for the inaccuracy of a product of floating-point numbers. */
-function milliseconds(seconds: number): number {
-  return count(Math.round(seconds * 1e9) / 1e6)
 }

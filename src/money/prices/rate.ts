@@ -43,3 +43,8 @@ export function count(value: unknown): number {
 export function most(first: bigint, ...others: readonly bigint[]): bigint {
   return others.reduce((left, right) => (left > right ? left : right), first)
 }
+
+/** Rounded up, except for the inaccuracy of a product of floating-point numbers. */
+export function milliseconds(seconds: number): number {
+  return count(Math.round(seconds * 1e9) / 1e6)
+}
