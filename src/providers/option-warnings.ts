@@ -9,7 +9,7 @@ export interface OptionWarning {
 interface Access {
   readonly apiKey?: unknown
   readonly credentials?: unknown
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly headers?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A warning if requests to a vendor carry no key. `needsKey`: whether it is a vendor that has keys. */

@@ -1,5 +1,5 @@
 /** What the providers of a single method have in common. */
-import { checkKnown, elsewhere, secrets, text, textByName, type Known } from '../records/known-options.ts'
+import { checkKnown, elsewhere, secrets, text, headersByName, type Known } from '../records/known-options.ts'
 import { Client, clientOptions, type ClientOptions } from './client.ts'
 import { cancellationOf } from '../http/cancellation.ts'
 import { requireSuccess } from './answer.ts'
@@ -9,6 +9,7 @@ import { keyWarnings } from './option-warnings.ts'
 import { authOf, usesConversation, withOwnKey, type ApiKey } from './credentials/key.ts'
 import type { Transfer } from './transfer.ts'
 import { serialize } from './yielding.ts'
+import type { VendorHeaders } from './credentials/header-functions.ts'
 
 /** Options of providers for speech or rerank alone, such as `elevenlabs` and `cohereRerank`. */
 export interface SimpleVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
@@ -18,15 +19,17 @@ export interface SimpleVendorOptions extends Partial<Omit<ClientOptions, 'header
   readonly baseURL?: string | undefined
   /** The provider's name in receipts. Default: the vendor's name. */
   readonly name?: string
-  /** Additional headers of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Additional headers of every request: texts, or functions that return them as one for `apiKey` does. Default: none.
+   */
+  readonly headers?: VendorHeaders
 }
 
 const known: Known<SimpleVendorOptions> = {
   apiKey: secrets,
   baseURL: elsewhere,
   name: text,
-  headers: textByName,
+  headers: headersByName,
   ...clientOptions,
 }
 

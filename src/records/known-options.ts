@@ -97,6 +97,12 @@ export const textByName: Rule = {
   must: 'must be an object of strings: is a variable unset?',
 }
 
+/** The same, or functions that return the strings. */
+export const headersByName: Rule = {
+  is: (value) => isObject(value) && Object.values(value).every((each) => ['string', 'function'].includes(typeof each)),
+  must: 'must be an object of strings, or of functions that return them: is a variable unset?',
+}
+
 export function oneOf(...values: readonly unknown[]): Rule {
   return { is: (value) => values.includes(value), must: `must be one of ${values.join(', ')}` }
 }

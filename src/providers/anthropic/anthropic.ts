@@ -6,7 +6,7 @@ import {
   oneOf,
   secrets,
   text,
-  textByName,
+  headersByName,
   texts,
   type Known,
 } from '../../records/known-options.ts'
@@ -23,6 +23,7 @@ import type { ClaudeTraits, MessageTraits } from '../message-traits.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { traitsOf } from './models.ts'
 import { readFault } from '../messages/fault.ts'
+import type { VendorHeaders } from '../credentials/header-functions.ts'
 
 /** Options of `anthropic`. */
 export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
@@ -32,8 +33,11 @@ export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' 
   readonly baseURL?: string | undefined
   /** The provider's name in receipts. Default `anthropic`. */
   readonly name?: string
-  /** Additional headers of every request, such as `anthropic-beta`. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Additional headers of every request, such as `anthropic-beta`: texts, or functions that return them as one for `apiKey` does.
+   * Default: none.
+   */
+  readonly headers?: VendorHeaders
   /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
   readonly traits?: Readonly<Record<string, Partial<ClaudeTraits>>>
   /**
@@ -55,7 +59,7 @@ const known: Known<AnthropicOptions> = {
   apiKey: secrets,
   baseURL: elsewhere,
   name: text,
-  headers: textByName,
+  headers: headersByName,
   traits: object,
   sampling: oneOf('fit', 'refuse'),
   dropParams: texts,
@@ -129,7 +133,7 @@ function traitsFor({ headers }: Client, { traits, sampling, dropParams }: Anthro
   }
 }
 
-function headersOf({ headers }: AnthropicOptions): Record<string, string> {
+function headersOf({ headers }: AnthropicOptions): VendorHeaders {
   return { 'anthropic-version': '2023-06-01', ...headers }
 }
 

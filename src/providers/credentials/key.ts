@@ -1,6 +1,7 @@
 /** Keys of vendors as the options have them: fixed, several, or from a function. */
 import { KeyPool } from './pool.ts'
 import type { AuthHeaders, Credentials, KeyHolder } from './contract.ts'
+import { dividedHeaders, HeaderFunctions, type VendorHeaders } from './header-functions.ts'
 import { TokenCache, type KeySource } from './token.ts'
 
 /** A key, a function that returns it, or several of them. Each of several pauses for itself when the vendor refuses it. */
@@ -13,11 +14,15 @@ export type ApiKey = string | KeySource | readonly (string | KeySource)[]
 export function authOf(
   { apiKey, credentials }: { readonly apiKey?: ApiKey | undefined; readonly credentials?: Credentials | undefined },
   keyHeaders: (key: string) => AuthHeaders,
-  more: AuthHeaders,
+  more: VendorHeaders,
 ): { readonly headers: AuthHeaders; readonly credentials: Credentials | undefined } {
-  if (typeof apiKey === 'string') return { headers: { ...keyHeaders(apiKey), ...more }, credentials }
-  if (apiKey === undefined || credentials !== undefined) return { headers: more, credentials }
-  return { headers: more, credentials: keyCredentials(apiKey, keyHeaders) }
+  const { fixed, functions } = dividedHeaders(more)
+  const withFunctions = (own: Credentials | undefined) =>
+    functions.length === 0 ? own : new HeaderFunctions(functions, own)
+  if (typeof apiKey === 'string')
+    return { headers: { ...keyHeaders(apiKey), ...fixed }, credentials: withFunctions(credentials) }
+  const own = apiKey === undefined || credentials !== undefined ? credentials : keyCredentials(apiKey, keyHeaders)
+  return { headers: fixed, credentials: withFunctions(own) }
 }
 
 /** Credentials of one key or several. `keyHeaders`: how a key is sent. Default: `Authorization: Bearer`. */
@@ -43,10 +48,10 @@ export interface KeyReplacement {
   readonly name: string
   readonly apiKey: string | KeySource
   readonly credentials: undefined
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: VendorHeaders
 }
 
-export function withOwnKey<Options extends { readonly headers?: Readonly<Record<string, string>> }>(
+export function withOwnKey<Options extends { readonly headers?: VendorHeaders }>(
   options: Options,
   name: string,
   apiKey: string | KeySource,

@@ -1,7 +1,8 @@
-import { elsewhere, object, secrets, text, textByName, texts, type Known } from '../../records/known-options.ts'
+import { elsewhere, object, secrets, text, headersByName, texts, type Known } from '../../records/known-options.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 import type { ApiKey } from '../credentials/key.ts'
 import type { GeminiTraits } from '../content-traits.ts'
+import type { VendorHeaders } from '../credentials/header-functions.ts'
 
 /** Options of `gemini`. */
 export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
@@ -17,8 +18,10 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly baseURL?: string | undefined
   /** The provider's name in receipts. Default `gemini`. */
   readonly name?: string
-  /** Additional headers of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Additional headers of every request: texts, or functions that return them as one for `apiKey` does. Default: none.
+   */
+  readonly headers?: VendorHeaders
   /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
   readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
   /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['logit_bias']`. Default: none. */
@@ -29,7 +32,7 @@ export const known: Known<GeminiOptions> = {
   apiKey: secrets,
   baseURL: elsewhere,
   name: text,
-  headers: textByName,
+  headers: headersByName,
   traits: object,
   dropParams: texts,
   ...clientOptions,

@@ -33,7 +33,8 @@ export class Vendor {
     if (url.origin === base.origin) {
       return new Client({ ...this.#options, baseURL: url.origin + base.search, ...this.#auth })
     }
-    return anonymousClient(url, base.protocol === 'http:', this.#options)
+    const { headers: _, ...settings } = this.#options
+    return anonymousClient(url, base.protocol === 'http:', settings)
   }
 
   /** Vertex AI has the models below their publisher. */

@@ -6,6 +6,7 @@ import {
   oneOf,
   secrets,
   text,
+  headersByName,
   textByName,
   texts,
   type Known,
@@ -14,6 +15,7 @@ import type { PromptCache } from '../cache-marks.ts'
 import type { ChatTraits } from '../chat-traits.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 import type { ApiKey } from '../credentials/key.ts'
+import type { VendorHeaders } from '../credentials/header-functions.ts'
 
 /**
  * A vendor that `openai` knows.
@@ -59,8 +61,10 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly organization?: string
   /** Sent as `OpenAI-Project`. Default: not sent. */
   readonly project?: string
-  /** Additional headers of every request. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Additional headers of every request: texts, or functions that return them as one for `apiKey` does. Default: none.
+   */
+  readonly headers?: VendorHeaders
   /** The vendor's model names, keyed by the names used here. Names that are not listed are passed on unchanged. */
   readonly modelNames?: Readonly<Record<string, string>>
   /**
@@ -141,7 +145,7 @@ export const known: Known<OpenAIOptions> = {
   name: text,
   organization: text,
   project: text,
-  headers: textByName,
+  headers: headersByName,
   modelNames: textByName,
   tokenLimit: oneOf('max_tokens', 'max_completion_tokens'),
   usageInStreams: flag,

@@ -15,6 +15,7 @@ import { WholeBody } from '../whole-body.ts'
 import { KnownFrames } from '../known-frames.ts'
 import type { TextFrame } from './frames.ts'
 import type { OpenAIOptions } from './options.ts'
+import type { VendorHeaders } from '../credentials/header-functions.ts'
 
 type Changes = Record<string, unknown>
 
@@ -153,7 +154,7 @@ class BoundedSet extends Set<string> {
   }
 }
 
-function headersOf(options: OpenAIOptions): Record<string, string> {
+function headersOf(options: OpenAIOptions): VendorHeaders {
   return {
     ...(options.organization !== undefined && { 'openai-organization': options.organization }),
     ...(options.project !== undefined && { 'openai-project': options.project }),

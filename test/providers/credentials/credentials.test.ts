@@ -169,6 +169,55 @@ describe('a refused key of two', () => {
   })
 })
 
+describe('a function for a header', () => {
+  test('is sent beside the key, and gets model and account', async () => {
+    const seen: [authorization: unknown, team: unknown, trace: unknown][] = []
+    const vendor = await vendorFor(({ headers }, response) => {
+      seen.push([headers.authorization, headers['x-team'], headers['x-trace']])
+      response.writeHead(200, json).end(answer)
+    })
+    let traces = 0
+    const headers = {
+      'X-Team': ({ model, account }: KeyContext) => `${model} of ${account}`,
+      'x-trace': () => `trace ${++traces}`,
+      'x-fixed': 'fixed',
+    }
+    for (const apiKey of ['a', ['a'], () => 'a']) {
+      const { url } = await hostedWith({
+        keys: { 'sk-test': { account: 'acme' } },
+        models: { m: openai({ baseURL: vendor.baseURL, apiKey, headers }) },
+      })
+      expect((await askChat(url)).status).toBe(200)
+    }
+    expect(seen).toEqual([1, 2, 3].map((trace) => ['Bearer a', 'm of acme', `trace ${trace}`]))
+  })
+
+  test('that returns a token with its end is asked again after a 401, once for a request', async () => {
+    const seen: unknown[] = []
+    const vendor = await vendorFor(({ headers }, response) => {
+      seen.push(headers['x-token'])
+      const status = headers['x-token'] === 'token-2' ? 200 : 401
+      response.writeHead(status, json).end(status === 200 ? answer : '{}')
+    })
+    let tokens = 0
+    const token = () => ({ token: `token-${++tokens}`, expiresAt: Date.now() + 3_600_000 })
+    const { url } = await hosted(openai({ baseURL: vendor.baseURL, headers: { 'x-token': token } }))
+    expect((await askChat(url)).status).toBe(200)
+    expect((await askChat(url)).status).toBe(200)
+    expect(seen).toEqual(['token-1', 'token-2', 'token-2'])
+  })
+
+  test('that fails does not reach the vendor, and its message does not reach the client', async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end(answer))
+    const failing = () => Promise.reject(new Error('secret-1'))
+    const { url } = await hosted(openai({ baseURL: vendor.baseURL, headers: { 'x-token': failing } }))
+    const response = await askChat(url)
+    expect(response.status).toBe(503)
+    expect(await response.text()).not.toContain('secret-1')
+    expect(vendor.requests).toHaveLength(0)
+  })
+})
+
 describe('a function', () => {
   test('is asked once by concurrent requests, and its token kept until it ends', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
