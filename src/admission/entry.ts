@@ -1,6 +1,7 @@
 import type { Caller } from '../callers/contract.ts'
 import type { HoldVerdict } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
+import { ignore } from '../http/ignore.ts'
 import type { LimitVerdict } from '../money/limits/contract.ts'
 import { limitHeaders } from '../money/limits/headers.ts'
 import { refusalOf, tooManyAtOnce, tooManyRequests } from '../money/limits/refusal.ts'
@@ -131,8 +132,8 @@ export class Entry {
     const askedAt = reached.asks()
     const learn = ({ limits, local }: CountersVerdict) =>
       limits && !local && reached.learn(demand.rates, limits, askedAt)
-    // The request is rejected anyway, so a failed count does not matter.
-    counters.admit(demand.claim, undefined).then(learn, () => undefined)
+    // The request is rejected anyway, so a failed count does not matter, nor one that is not what a store must return.
+    counters.admit(demand.claim, undefined).then(learn).catch(ignore)
   }
 }
 

@@ -113,6 +113,7 @@ function mostOf(
   { lengthFields }: Sizing,
   { billing, multiplier }: QuoteOptions,
 ): Pick<Quote, 'most' | 'unbounded'> {
+  if (multiplier === 0n) return { most: nothing, unbounded: undefined }
   const { estimate, model } = request
   const isOpen = estimate.writes && estimate.outputTokens === undefined && !needsBound(caps)
   const limit = cap ?? model.maxOutputTokens ?? model.contextWindow

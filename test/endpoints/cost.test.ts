@@ -235,8 +235,9 @@ test('is limited like other calls', async () => {
   expect(holds).toEqual([])
 })
 
-test('without billing a call costs nothing', async () => {
-  const { url } = await hostedWith({ models: { demo: { provider: demo(), price } }, defaultModel: 'demo' })
+test.each([price, undefined])('without billing a call costs nothing, with the price %j', async (own) => {
+  const model = { provider: demo(), ...(own && { price: own }) }
+  const { url } = await hostedWith({ models: { demo: model }, defaultModel: 'demo' })
   const response = await fetch(`${url}/v1/cost`, {
     method: 'POST',
     headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },

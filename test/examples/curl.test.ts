@@ -46,6 +46,7 @@ test('there are commands for the endpoints', () => {
       '/audio/transcriptions',
       '/chat/completions',
       '/completions',
+      '/cost',
       '/embeddings',
       '/images/edits',
       '/images/generations',
@@ -62,6 +63,7 @@ test('there are commands for the endpoints', () => {
 
 const printed: Readonly<Record<string, RegExp>> = {
   'chat/completions': /"content":"Hello/,
+  cost: /"held":"0"/,
   responses: /event: response\.completed/,
   messages: /event: message_stop[^]*"input_tokens":\d+/,
   embeddings: /"object":"embedding"/,
