@@ -2,7 +2,7 @@ import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
 import type { AdmissionVerdict, AdmissionEnd, AdmissionStore } from './contract.ts'
-import { Guard, isUnasked, type GuardOptions } from '../records/guard.ts'
+import { Guard, type GuardOptions } from '../records/guard.ts'
 
 type Result<T> = Promise<T> | T
 
@@ -17,8 +17,8 @@ export interface CountersVerdict extends Partial<AdmissionVerdict> {
 export interface Counters {
   /** Whether `finish` updates limits and ledger in one call to an admission store. */
   readonly together: boolean
-  /** Draws the claim and takes the hold, all or nothing. Rejects with a 503 while a store is down. */
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<CountersVerdict>
+  /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict>
   /** Gives back places, corrects rates, and settles or releases holds. */
   finish(endings: readonly AdmissionEnd[]): Result<void>
 }
@@ -51,7 +51,7 @@ class Together implements Counters {
     this.#apart = apart
   }
 
-  async admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<CountersVerdict> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
     if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
     return this.#guard.call(() => this.#store.admit(claim, hold))
   }
@@ -82,18 +82,27 @@ class Apart implements Counters {
     this.#ledgerGuard = ledgerGuard
   }
 
-  async admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<CountersVerdict> {
-    if (claim === undefined) return withHold({}, await this.#hold(hold))
-    const taken = await this.#take(claim)
-    if (!taken.limits.admitted) return taken
-    try {
-      const held = await this.#hold(hold)
-      if (held !== undefined && held.outcome !== 'held') await this.#giveBack(claim, taken)
-      return withHold(taken, held)
-    } catch (error) {
-      await this.#giveBack(claim, taken)
-      throw error
-    }
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
+    if (claim === undefined) return then(this.#hold(hold), (held) => (held === undefined ? {} : { hold: held }))
+    return then(this.#take(claim), (taken) => {
+      if (!taken.limits.admitted || hold === undefined) return taken
+      let held: Result<HoldVerdict | undefined>
+      try {
+        held = this.#hold(hold)
+      } catch (error) {
+        return then(this.#giveBack(claim, taken), () => {
+          throw error
+        })
+      }
+      if (!(held instanceof Promise)) return this.#both(claim, taken, held)
+      return held.then(
+        (outcome) => this.#both(claim, taken, outcome),
+        async (error: unknown) => {
+          await this.#giveBack(claim, taken)
+          throw error
+        },
+      )
+    })
   }
 
   finish(endings: readonly AdmissionEnd[]): Result<void> {
@@ -105,16 +114,24 @@ class Apart implements Counters {
     return waits.length === 0 ? undefined : settled(waits)
   }
 
-  async #take(claim: LimitClaim): Promise<Taken> {
+  #take(claim: LimitClaim): Result<Taken> {
     try {
-      return { limits: await this.#limitGuard.call(() => this.#limits.take(claim)) }
+      const verdict = this.#limitGuard.call(() => this.#limits.take(claim))
+      if (!(verdict instanceof Promise)) return { limits: verdict }
+      return verdict.then(
+        (limits) => ({ limits }),
+        (error: unknown) => this.#takeHere(claim, error, { local: true, doubtful: true }),
+      )
     } catch (error) {
-      const local = this.#local
-      if (local === undefined || (GatewayError.is(error) && error.status !== 503)) throw error
-      // Ends with this process, so the lease needs no renewal.
-      const limits = await local.take({ ...claim, leaseMs: Infinity })
-      return { limits, local: true, doubtful: !isUnasked(error) }
+      return this.#takeHere(claim, error, { local: true })
     }
+  }
+
+  #takeHere(claim: LimitClaim, error: unknown, taken: CountersVerdict): Result<Taken> {
+    const local = this.#local
+    if (local === undefined || (GatewayError.is(error) && error.status !== 503)) throw error
+    // Ends with this process, so the lease needs no renewal.
+    return then(local.take({ ...claim, leaseMs: Infinity }), (limits) => ({ ...taken, limits }))
   }
 
   #hold(hold: Hold | undefined): Result<HoldVerdict | undefined> {
@@ -131,21 +148,27 @@ class Apart implements Counters {
     )
   }
 
+  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Result<CountersVerdict> {
+    if (hold === undefined || hold.outcome === 'held') return { ...taken, ...(hold && { hold }) }
+    return then(this.#giveBack(claim, taken), () => ({ ...taken, hold }))
+  }
+
   /** Returns what was drawn for a request that is rejected. If this fails, its caller loses a little of its own limit. */
-  async #giveBack({ id, rates, places }: LimitClaim, { local }: Taken): Promise<void> {
+  #giveBack({ id, rates, places }: LimitClaim, { local }: Taken): Result<void> {
     const corrections = rates.map((rule) => ({ ...rule, cost: -rule.cost }))
     const returned = { id, places: places.map((rule) => rule.bucket), corrections }
+    if (local === true) return this.#local?.give(returned)
     try {
-      if (local === true) await this.#local?.give(returned)
-      else await this.#limitGuard.call(() => this.#limits.give(returned))
+      const giving = this.#limitGuard.call(() => this.#limits.give(returned))
+      return giving instanceof Promise ? giving.catch(() => undefined) : undefined
     } catch {
-      // Its places end with their lease.
+      return undefined
     }
   }
 }
 
-function withHold(taken: CountersVerdict, hold: HoldVerdict | undefined): CountersVerdict {
-  return hold === undefined ? taken : { ...taken, hold }
+function then<T, U>(value: Result<T>, next: (value: T) => Result<U>): Result<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** Starts one of several operations. A failure is collected, so that the others are still started. */

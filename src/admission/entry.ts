@@ -77,13 +77,19 @@ export class Entry {
     if (!this.#counted) this.#count()
   }
 
-  async #ask(ticket: Ticket): Promise<Ticket> {
-    const { counters, reached, settlements } = this.#admission
+  #ask(ticket: Ticket): Ticket | Promise<Ticket> {
     const { claim, hold } = ticket.demand
-    this.#askedAt = reached.asks()
+    this.#askedAt = this.#admission.reached.asks()
+    const answer = this.#admission.counters.admit(claim, hold)
+    return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
+  }
+
+  async #wait(answer: Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
+    const { counters, settlements } = this.#admission
+    const { claim, hold } = ticket.demand
     let given: CountersVerdict
     try {
-      given = await counters.admit(claim, hold)
+      given = await answer
       if (given.local !== true && isFull(given.limits) && settlements.areReturning) {
         await settlements.returned(placeWaitMs)
         given = await counters.admit(claim, hold)
@@ -133,7 +139,11 @@ export class Entry {
     const learn = ({ limits, local }: CountersVerdict) =>
       limits && !local && reached.learn(demand.rates, limits, askedAt)
     // The request is rejected anyway, so a failed count does not matter, nor one that is not what a store must return.
-    counters.admit(demand.claim, undefined).then(learn).catch(ignore)
+    try {
+      const answer = counters.admit(demand.claim, undefined)
+      if (answer instanceof Promise) answer.then(learn).catch(ignore)
+      else learn(answer)
+    } catch {}
   }
 }
 

@@ -15,11 +15,6 @@ export abstract class MappedFlow<In, Out> extends Flow<Out> implements Receiver<
   /** Adds what becomes of the pieces. If it throws, the flow fails after what was added before. */
   protected abstract map(pieces: readonly In[], last: boolean, out: Out[]): void
 
-  /** Whether nothing follows what was added. Default: after the last piece of the source. */
-  protected isOver(last: boolean): boolean {
-    return last
-  }
-
   start(receiver: Receiver<Out>): void {
     this.#receiver = receiver
     this.#source.start(this)
@@ -43,7 +38,7 @@ export abstract class MappedFlow<In, Out> extends Flow<Out> implements Receiver<
       failure = { error }
       this.stop()
     }
-    const whole = failure === undefined && this.isOver(last)
+    const whole = last && failure === undefined
     if (out.length > 0 || whole) receiver.receive(out, whole)
     if (failure !== undefined) receiver.fail(failure.error)
   }

@@ -13,16 +13,29 @@ const smallBytes = 16 * 1024
 /** More than one turn of the event loop delivers, unless a frame is large. */
 const sharedBytes = 512 * 1024
 
-let shared: Buffer | undefined
+/** Bytes that are also readable in words of eight. Only the first `size` are valid. */
+export class WordView {
+  readonly bytes: Buffer
+  readonly words: DataView
+  size: number
+
+  constructor(bytes: Buffer, size: number = bytes.length) {
+    this.bytes = bytes
+    this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.size = size
+  }
+}
+
+let shared: WordView | undefined
 
 /** The shared memory; for an unusual size, memory of its own. */
-function memoryFor(size: number): Buffer {
-  if (shared !== undefined && shared.length >= size) return shared
-  const memory = Buffer.allocUnsafeSlow(
-    size > sharedBytes ? size : Math.max(64 * 1024, Math.min(size * 2, sharedBytes)),
+function viewFor(size: number): WordView {
+  if (shared !== undefined && shared.bytes.length >= size) return shared
+  const view = new WordView(
+    Buffer.allocUnsafeSlow(size > sharedBytes ? size : Math.max(64 * 1024, Math.min(size * 2, sharedBytes))),
   )
-  if (memory.length <= sharedBytes) shared = memory
-  return memory
+  if (view.bytes.length <= sharedBytes) shared = view
+  return view
 }
 
 /**
@@ -30,8 +43,9 @@ function memoryFor(size: number): Buffer {
  * lines end with LF, CR or CRLF. The frames have LF only. The boundaries of network reads make no difference.
  */
 export class FrameWindow {
-  /** The frames that `push` found, until the next `push` of any window. */
-  frames: Buffer = Buffer.alloc(0)
+  /** Holds the frames that `push` found, from `start` to `view.size`, until the next `push` of any window. */
+  view: WordView = viewFor(0)
+  start = 0
   readonly #limit: number
   #begun = false
   #afterReturn = false
@@ -48,18 +62,19 @@ export class FrameWindow {
   push(reads: readonly Buffer[]): boolean {
     let size = this.#kept
     for (const read of reads) size += read.length
-    const bytes = this.#memoryFor(size)
+    const view = this.#viewFor(size)
     let at = this.#kept
     for (const read of reads) {
-      bytes.set(read, at)
+      view.bytes.set(read, at)
       at += read.length
     }
-    size = this.#withoutReturns(bytes, this.#kept, size)
-    const end = endOfFrames(bytes, this.#kept, size)
-    this.frames = bytes.subarray(end > 0 && !this.#begun && hasMark(bytes) ? 3 : 0, end)
-    this.#begun ||= end > 0
-    this.#keep(bytes, end, size)
-    return end > 0
+    size = this.#withoutReturns(view.bytes, this.#kept, size)
+    view.size = endOfFrames(view.bytes, this.#kept, size)
+    this.view = view
+    this.start = 0
+    if (view.size > 0 && !this.#begun) this.#begin(view.bytes)
+    this.#keep(view, size)
+    return view.size > 0
   }
 
   /** The bytes after the last complete frame. By the standard they are not an event. */
@@ -67,24 +82,30 @@ export class FrameWindow {
     return this.#tail?.toString('utf8', !this.#begun && hasMark(this.#tail) ? 3 : 0, this.#kept) ?? ''
   }
 
-  /** At least `size` bytes, which begin with the kept ones. */
-  #memoryFor(size: number): Buffer {
+  /** A view of at least `size` bytes, which begins with the kept bytes. */
+  #viewFor(size: number): WordView {
     const tail = this.#tail
-    if (tail === undefined) return memoryFor(size)
+    if (tail === undefined) return viewFor(size)
     if (this.#kept > smallBytes) {
-      return (this.#tail = size > tail.length ? copy(tail, this.#kept, Math.max(size, tail.length * 2)) : tail)
+      if (size > tail.length) this.#tail = copy(tail, this.#kept, Math.max(size, tail.length * 2))
+      return new WordView(this.#tail as Buffer)
     }
-    const memory = memoryFor(size)
-    tail.copy(memory, 0, 0, this.#kept)
-    return memory
+    const view = viewFor(size)
+    tail.copy(view.bytes, 0, 0, this.#kept)
+    return view
   }
 
-  /** Keeps the bytes from `end` to `size`, after the frames. */
-  #keep(bytes: Buffer, end: number, size: number): void {
+  /** Keeps the bytes after the frames. */
+  #keep({ bytes, size: end }: WordView, size: number): void {
     this.#kept = size - end
     if (this.#kept > this.#limit) throw oversized(`${this.#limit} bytes in one event`, this.#kept)
     if (this.#kept === 0) this.#tail = undefined
     else if (end > 0 || bytes !== this.#tail) this.#tail = copy(bytes.subarray(end), this.#kept, this.#kept)
+  }
+
+  #begin(bytes: Buffer): void {
+    this.#begun = true
+    if (hasMark(bytes)) this.start = 3
   }
 
   /** Converts the line ends from `from` to `to`, and returns the new end. */

@@ -19,7 +19,9 @@ export class Framer {
 
   /** All frames that are complete now, concatenated; undefined if there is none. Throws if a frame exceeds the limit. */
   push(bytes: Buffer): Buffer | undefined {
-    return this.#window.push([bytes]) ? Buffer.from(this.#window.frames) : undefined
+    if (!this.#window.push([bytes])) return undefined
+    const { view, start } = this.#window
+    return Buffer.from(view.bytes.subarray(start, view.size))
   }
 
   /** The bytes after the last complete frame. By the standard they are not an event. */

@@ -3,7 +3,7 @@ import { FrameWindow } from '../../src/providers/frame-window.ts'
 
 function framesIn(window: FrameWindow, ...reads: readonly (string | Buffer)[]): string {
   if (!window.push(reads.map((read) => Buffer.from(read)))) return ''
-  return window.frames.toString()
+  return window.view.bytes.toString('utf8', window.start, window.view.size)
 }
 
 test('finds the frames of reads that arrived together', () => {

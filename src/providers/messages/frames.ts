@@ -9,9 +9,10 @@ import { eventFrame } from '../../http/sse.ts'
 import type { MessageEvent } from '../../wire/messages.ts'
 import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
+import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
-import { KnownFrame, sizeOf, type KnownFrames } from '../known-frames.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
+import { DeltaTemplate, type DeltaTemplates } from './delta-template.ts'
 import { MessageProgress, newBatch, type Batch } from './progress.ts'
 import { type Fields, fieldsOf, isRecord } from '../../wire/json.ts'
 
@@ -23,7 +24,7 @@ export interface MessageFrameOptions {
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** What earlier streams of the vendor have learnt. */
-  readonly known: KnownFrames<DeltaFrame>
+  readonly templates: DeltaTemplates
 }
 
 /** Ends with `message_stop`; fails if the stream ends without it. */
@@ -36,17 +37,9 @@ const blankLine = Buffer.from('\n\n')
 /** Learning does not pay if the vendor writes each frame differently. */
 const maxLearnt = 32
 
-/** The fields of the texts of deltas. A signature is state of the vendor; the others are content. */
-const textKeys = new Set(['text', 'partial_json', 'thinking', 'signature'])
-const textTypes = new Set(['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta'])
-
-/** What is known of frames with nothing but a delta of a block's text. */
-export interface DeltaFrame {
-  readonly isContent: boolean
-}
-
 class MessageFrameReader extends FrameFlow<MessagePiece> {
   readonly #options: MessageFrameOptions
+  #template: DeltaTemplate | undefined
   #learnt = 0
   readonly #progress = new MessageProgress()
 
@@ -72,41 +65,48 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     if (!this.#progress.done) throw unreadable("the vendor's stream ended before the response was complete")
   }
 
-  protected read(frames: Buffer): void {
-    const bytes = this.#options.parsed === true ? '' : frames.toString('latin1')
-    const batch = newBatch(0)
-    let at = 0
+  protected read(view: WordView, start: number): void {
+    const { bytes, size } = view
+    const batch = newBatch(start)
+    let at = start
     try {
-      while (at < frames.length && !this.#progress.done) {
-        const end = this.#deltaEnd(bytes, at, batch)
-        if (end !== undefined) {
+      while (at < size && !this.#progress.done) {
+        const end = this.#deltaEnd(view, at, batch)
+        if (end >= 0) {
           at = end
           continue
         }
-        const next = frames.indexOf(blankLine, at) + 2
-        const text = frames.toString('utf8', at, next)
+        const frame = bytes.subarray(at, bytes.indexOf(blankLine, at) + 2)
+        const text = frame.toString('utf8')
         const event = this.events.read(text)
-        const taken = event === undefined ? undefined : this.#event(event, text, batch, bytes.slice(at, next))
+        const taken = event === undefined ? undefined : this.#event(event, text, batch, frame)
         // Comments, repetitions and events for a consumer of objects are not passed on as they are.
         if (taken !== text) {
-          if (at > batch.start) batch.changed.push(Buffer.from(frames.subarray(batch.start, at)))
+          if (at > batch.start) batch.changed.push(Buffer.from(bytes.subarray(batch.start, at)))
           if (taken !== undefined) batch.changed.push(taken)
-          batch.start = next
+          batch.start = at + frame.length
         }
-        at = next
+        at += frame.length
       }
     } finally {
-      this.#pass(batch, frames, at)
+      this.#pass(batch, bytes, at)
     }
   }
 
-  /** The end of a frame with a delta of text in a known form; undefined for any other. */
-  #deltaEnd(bytes: string, at: number, batch: Batch): number | undefined {
-    const found = this.#progress.begun ? this.#options.known.match(bytes, at) : undefined
-    if (found === undefined) return undefined
-    if (found.form.about.isContent) for (const text of found.texts) batch.textBytes += sizeOf(text)
+  /** The end of a frame with a delta of text in a known template; -1 for any other. */
+  #deltaEnd(view: WordView, at: number, batch: Batch): number {
+    if (this.#options.parsed === true || !this.#progress.begun) return -1
+    let template = this.#template
+    let end = template === undefined ? -1 : template.endOf(view, at)
+    if (end < 0) {
+      template = this.#options.templates.matching(view, at)
+      if (template === undefined) return -1
+      this.#template = template
+      end = template.endOf(view, at)
+    }
+    batch.textBytes += (template as DeltaTemplate).textBytes
     batch.hasContent = true
-    return found.end
+    return end
   }
 
   /** Emits a batch as one piece: the bytes up to `end`, after what was changed. A copy: the memory of the window is shared. */
@@ -121,7 +121,7 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   }
 
   /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
-  #event({ name, data }: VendorEvent, text: string, batch: Batch, frame = ''): string | undefined {
+  #event({ name, data }: VendorEvent, text: string, batch: Batch, frame?: Buffer): string | undefined {
     if (data === '' || data === '[DONE]') return undefined
     const event = parsedObject(data)
     const { type } = event
@@ -148,11 +148,13 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     return rename === undefined ? event : { ...event, message: { ...fieldsOf(event['message']), model: rename } }
   }
 
-  #learn(frame: string, event: Fields): void {
-    const { type } = fieldsOf(event['delta'])
-    if (this.#learnt >= maxLearnt || !textTypes.has(String(type))) return
+  #learn(frame: Buffer | undefined, event: Fields): void {
+    if (frame === undefined || this.#learnt >= maxLearnt) return
+    const template = DeltaTemplate.of(frame, fieldsOf(event['delta']))
+    if (template === undefined) return
     this.#learnt++
-    this.#options.known.add(KnownFrame.of(frame, textKeys, { isContent: type !== 'signature_delta' }))
+    this.#template = template
+    this.#options.templates.add(template)
   }
 }
 

@@ -13,8 +13,8 @@ import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { vendorError, type VendorFault } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { KnownFrames } from '../known-frames.ts'
-import { readMessageFrames, type DeltaFrame } from './frames.ts'
+import { DeltaTemplates } from './delta-template.ts'
+import { readMessageFrames } from './frames.ts'
 import { safeErrorText } from './safe-error-text.ts'
 import { renamed } from './frames.ts'
 import { expectsThinking, rejectsThinking, withoutPastThinking, withoutThinking } from './thinking.ts'
@@ -47,7 +47,7 @@ export interface MessageAddress {
 /** Serves messages; one for each vendor. */
 export class NativeMessages {
   readonly #vendor: MessageVendor
-  readonly #known = new KnownFrames<DeltaFrame>()
+  readonly #templates = new DeltaTemplates()
 
   constructor(vendor: MessageVendor) {
     this.#vendor = vendor
@@ -66,7 +66,7 @@ export class NativeMessages {
         rename,
         parsed: !call.stream || call.inChunks === true,
         failure,
-        known: this.#known,
+        templates: this.#templates,
       })
     }
     if (call.stream && call.inChunks !== true && !isMediaType(transfer.contentType, 'application/json')) {

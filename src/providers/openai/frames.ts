@@ -9,10 +9,12 @@ import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
+import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from '../chat-chunk.ts'
-import { KnownFrame, sizeOf, textOf, KnownFrames, type Recognised } from '../known-frames.ts'
+import { FrameTemplates } from './template.ts'
+import { FrameTemplate } from './template.ts'
 
 export interface FrameOptions {
   /** The public model name that the frames must carry. Default: the vendor's name stays. */
@@ -23,8 +25,8 @@ export interface FrameOptions {
   readonly inChunks?: boolean | undefined
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
-  /** What earlier streams of the vendor have learnt. Default: nothing. */
-  readonly known?: KnownFrames<TextFrame> | undefined
+  /** What earlier streams of the same model have learnt. Default: nothing. */
+  readonly templates?: FrameTemplates | undefined
 }
 
 /** Ends with the vendor's `[DONE]`; fails if the stream ends before all of its choices have finished. */
@@ -34,35 +36,26 @@ export function readFrames(source: FrameSource, options: FrameOptions): Flow<Cha
 
 const blankLine = Buffer.from('\n\n')
 
-/** Maximum number of forms learnt in one stream: learning does not pay if the vendor writes each frame differently. */
-const maxForms = 16
+/** Maximum number of templates learnt in one stream: learning does not pay if the vendor writes each frame differently. */
+const maxTemplates = 16
 
-const textKeys = new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'text'])
-
-/** What is known of frames with nothing but text. */
-export interface TextFrame {
-  /** The indexes of the choices. */
-  readonly choices: readonly number[]
-  /** The field `model` as it is written, one byte a character; undefined unless the frame has it exactly once. */
-  readonly model: string | undefined
-}
-
-/** Consecutive frames of text in one form. */
+/** Consecutive frames of text. */
 interface Run {
   start: number
   end: number
-  form: KnownFrame<TextFrame> | undefined
+  frames: number
   textBytes: number
-  /** What each of the texts says in all frames. */
-  texts: string[]
+  /** For each frame the end of the model name, if it must be replaced. */
+  readonly nameEnds: number[]
+  /** Begin and end of each text, if the frames become a chunk. */
+  readonly spans: number[] | undefined
 }
 
 class FrameReader extends FrameFlow<ChatPiece> {
   readonly #options: FrameOptions
-  readonly #known: KnownFrames<TextFrame>
-  /** The public name as JSON, one byte a character. */
-  readonly #name: string | undefined
-  #learnt = 0
+  readonly #rename: string | undefined
+  #template: FrameTemplate | undefined
+  #templatesLearnt = 0
   /** The id of the first chunk: frames with another one must be changed. */
   #id: string | undefined
   /** The indexes of all choices so far, and of those that have finished. */
@@ -73,8 +66,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
   constructor(source: FrameSource, options: FrameOptions) {
     super(source)
     this.#options = options
-    this.#known = options.known ?? new KnownFrames()
-    if (options.rename !== undefined) this.#name = Buffer.from(JSON.stringify(options.rename)).toString('latin1')
+    if (options.rename !== undefined) this.#rename = JSON.stringify(options.rename)
   }
 
   protected get isComplete(): boolean {
@@ -90,73 +82,80 @@ class FrameReader extends FrameFlow<ChatPiece> {
     this.#done = true
   }
 
-  protected read(frames: Buffer): void {
-    const bytes = this.#options.parsed === true ? '' : frames.toString('latin1')
-    const run: Run = { start: 0, end: 0, form: undefined, textBytes: 0, texts: [] }
-    while (run.end < frames.length && !this.#done) {
-      const text = this.#text(bytes, run.end)
-      if (text !== undefined) {
-        if (text.form !== run.form) this.#pass(frames, run)
-        this.#add(text, run)
-        continue
-      }
-      this.#pass(frames, run)
-      const end = frames.indexOf(blankLine, run.end) + 2
-      const event = this.events.read(frames.toString('utf8', run.end, end))
-      if (event === undefined || !this.#event(event, bytes, run.end, end)) run.end = end
+  protected read(view: WordView, start: number): void {
+    const { bytes, size } = view
+    const spans = this.#options.inChunks === true ? [] : undefined
+    const run: Run = { start, end: start, frames: 0, textBytes: 0, nameEnds: [], spans }
+    while (run.end < size && !this.#done) {
+      if (this.#continues(run, view)) continue
+      this.#text(bytes, run)
+      if (this.#recognises(view, run.end)) continue
+      const frame = bytes.subarray(run.end, bytes.indexOf(blankLine, run.end) + 2)
+      const event = this.events.read(frame.toString('utf8'))
+      if (event === undefined || !this.#event(event, frame)) run.end += frame.length
       run.start = run.end
     }
-    this.#pass(frames, run)
+    this.#text(bytes, run)
   }
 
-  /** The frame at `at` if it has nothing but text, and needs no change but that of the name: its choices have begun. */
-  #text(bytes: string, at: number): Recognised<TextFrame> | undefined {
-    // After the first finish reason every frame is parsed.
-    if (!this.#id || this.#finished.size > 0) return undefined
-    const found = this.#known.match(bytes, at)
-    if (found?.id !== this.#id) return undefined
-    const { about, texts } = found.form
-    const { inChunks, rename } = this.#options
-    const fits = inChunks === true ? about.choices.length === 1 && !texts.includes('text') : rename === undefined
-    return (fits || (inChunks !== true && about.model !== undefined)) &&
-      about.choices.every((each) => this.#begun.has(each))
-      ? found
-      : undefined
+  /** Looks for the format of the stream's first text among those of earlier streams. */
+  #recognises(view: WordView, at: number): boolean {
+    const { templates, parsed } = this.#options
+    if (this.#template !== undefined || !this.#id || templates === undefined || parsed === true) return false
+    const template = templates.templateFor(view, at, this.#id)
+    if (template === undefined || !this.#mayPass(template)) return false
+    this.#template = template
+    return true
   }
 
-  #add({ form, end, texts }: Recognised<TextFrame>, run: Run): void {
-    run.form = form
+  /** Adds the next frame to the run if it contains only text. After the first finish reason every frame is parsed. */
+  #continues(run: Run, view: WordView): boolean {
+    const template = this.#template
+    if (template === undefined || this.#finished.size > 0) return false
+    const { spans } = run
+    const known = spans?.length ?? 0
+    const end = template.endOf(view, run.end, this.#rename === undefined ? undefined : run.nameEnds, spans)
+    if (end < 0) {
+      // A frame that matched only up to a text has left it.
+      if (spans !== undefined) spans.length = known
+      return false
+    }
+    run.textBytes += template.textBytes
     run.end = end
-    if (this.#options.inChunks === true) run.texts = texts.map((text, index) => (run.texts[index] ?? '') + text)
-    else for (const text of texts) run.textBytes += sizeOf(text)
+    run.frames++
+    return true
   }
 
   /** Emits the run as one piece, and empties it. */
-  #pass(frames: Buffer, run: Run): void {
-    const { form, start, end, texts, textBytes } = run
-    run.start = end
-    run.form = undefined
-    run.textBytes = 0
-    run.texts = []
-    if (form === undefined) return
-    if (this.#options.inChunks === true) {
-      const delta = Object.fromEntries(form.texts.map((name, index) => [name, textOf(texts[index] ?? '')]))
-      this.pieces.push({ choices: [{ index: form.about.choices[0] as number, delta }] })
-    } else this.pieces.push(new ContentFrames(this.#named(frames.subarray(start, end), form.about), textBytes))
+  #text(bytes: Buffer, run: Run): void {
+    const { spans } = run
+    if (run.frames > 0) {
+      if (spans === undefined) this.pieces.push(new ContentFrames(this.#framesOf(bytes, run), run.textBytes))
+      else this.pieces.push(chunkOf(bytes, this.#template as FrameTemplate, spans))
+      if (spans !== undefined) spans.length = 0
+    }
+    run.frames = run.textBytes = run.nameEnds.length = 0
   }
 
   /** A copy: the memory of the window is shared. A string is as cheap to write, and leaves nothing outside the heap. */
-  #named(frames: Buffer, { model = '' }: TextFrame): string | Buffer {
-    const name = this.#name
-    const inAscii = isAscii(frames)
-    if (name === undefined) return inAscii ? frames.toString('latin1') : Buffer.from(frames)
-    const named = model.slice(0, model.indexOf('"', model.indexOf(':'))) + name
-    const text = frames.toString('latin1').split(model).join(named)
-    return inAscii && isAscii(Buffer.from(name, 'latin1')) ? text : Buffer.from(text, 'latin1')
+  #framesOf(bytes: Buffer, { start, end, frames, nameEnds }: Run): string | Uint8Array {
+    const all = bytes.subarray(start, end)
+    const inAscii = isAscii(all)
+    if (this.#rename === undefined) return inAscii ? all.toString('latin1') : Buffer.from(all)
+    const pieces: Buffer[] = []
+    const name = Buffer.from(this.#rename)
+    let at = start
+    // A frame that matched only up to its model name has left one end too many.
+    for (const nameEnd of nameEnds.slice(0, frames)) {
+      pieces.push(bytes.subarray(at, nameEnd - (this.#template as FrameTemplate).nameBytes), name)
+      at = nameEnd
+    }
+    pieces.push(bytes.subarray(at, end))
+    return Buffer.concat(pieces)
   }
 
-  /** True if the frame from `at` to `end` needs no change, and its form is known now. */
-  #event({ name, data }: VendorEvent, bytes = '', at = 0, end = 0): boolean {
+  /** True if the frame needs no change, and the template matches it now. */
+  #event({ name, data }: VendorEvent, frame?: Buffer): boolean {
     if (data === '') return false
     if (isDone(data)) return !(this.#done = true)
     const chunk = parseChunk(data)
@@ -167,7 +166,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
       throw this.#options.failure(fault)
     }
     if (saysNothing(chunk)) return false
-    if (bytes !== '' && this.#learns(chunk, bytes.slice(at, end)) && this.#text(bytes, at) !== undefined) return true
+    if (frame !== undefined && this.#options.parsed !== true && this.#learns(chunk, frame)) return true
     if (chunk.id || chunk.choices?.length) this.#id ??= chunk.id ?? ''
     for (const { index, finish_reason: reason } of chunk.choices ?? []) {
       this.#begun.add(index ?? 0)
@@ -177,33 +176,56 @@ class FrameReader extends FrameFlow<ChatPiece> {
     return false
   }
 
-  #learns(chunk: ChatChunk, frame: string): boolean {
+  #learns(chunk: ChatChunk, frame: Buffer): boolean {
+    if (this.#templatesLearnt >= maxTemplates || this.#finished.size > 0) return false
     // A choice begins with its role, which the frame of its first text may lack.
-    if (this.#learnt >= maxForms || !this.#id || chunk.id !== this.#id || !isText(chunk)) return false
-    const [model, ...more] = frame.match(/"model"\s*:\s*"(?:[^"\\]|\\.)*"/g) ?? []
-    const choices = (chunk.choices ?? []).map(({ index }) => index ?? 0)
-    this.#learnt++
-    this.#known.add(KnownFrame.of(frame, textKeys, { choices, model: more.length === 0 ? model : undefined }))
+    if (!this.#id || chunk.id !== this.#id) return false
+    const template = FrameTemplate.of(frame, chunk, this.#template)
+    if (template === undefined || !this.#mayPass(template)) return false
+    if (template.endOf(new WordView(frame), 0) !== frame.length) return false
+    this.#template = template
+    this.#templatesLearnt++
+    this.#options.templates?.add(template)
     return true
   }
-}
 
-/** Whether a chunk has all fields that the gateway needs, and only text. */
-function isText({ id, created, choices, usage, error, object }: ChatChunk): boolean {
-  if (!id || !created || usage || error || !choices?.length) return false
-  if (object !== 'chat.completion.chunk' && object !== 'text_completion') return false
-  return choices.every(({ index, delta, text, finish_reason: finish, logprobs }) => {
-    const { role: _, tool_calls: calls, ...rest } = delta ?? { text }
-    const said = Object.entries(rest).filter(([, value]) => !isEmpty(value))
-    if (index === undefined || finish || logprobs || calls?.length) return false
-    return said.length > 0 && said.every(([key, value]) => textKeys.has(key) && typeof value === 'string')
-  })
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  /** Whether frames that match need no change but that of the name: the role of each choice was sent before. */
+  #mayPass({ choices, nameBytes, texts }: FrameTemplate): boolean {
+    if (this.#options.inChunks === true) {
+      return choices.length === 1 && !texts.includes('text') && this.#begun.has(choices[0] as number)
+    }
+    return (this.#rename === undefined || nameBytes > 0) && choices.every((index) => this.#begun.has(index))
+  }
 }
 
 function isDone(data: string): boolean {
   return data.trim() === '[DONE]'
+}
+
+/** One chunk with the texts of several frames. */
+function chunkOf(bytes: Buffer, { choices, texts }: FrameTemplate, spans: readonly number[]): ChatChunk {
+  const delta: Record<string, string> = {}
+  for (let field = 0; field < texts.length; field++) {
+    const text = joinedTexts(bytes, spans, field * 2, texts.length * 2)
+    delta[texts[field] as string] = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  }
+  return { choices: [{ index: choices[0] as number, delta }] }
+}
+
+/** A longer text is copied as a whole, a shorter one byte by byte. */
+const shortText = 48
+
+/** Every `step`-th of the spans, from `first`: decoded once, because decoding many short texts takes much longer. */
+function joinedTexts(bytes: Buffer, spans: readonly number[], first: number, step: number): string {
+  let size = 0
+  for (let at = first; at < spans.length; at += step) size += (spans[at + 1] as number) - (spans[at] as number)
+  const all = Buffer.allocUnsafe(size)
+  let to = 0
+  for (let at = first; at < spans.length; at += step) {
+    const start = spans[at] as number
+    const end = spans[at + 1] as number
+    if (end - start > shortText) to += bytes.copy(all, to, start, end)
+    else for (let from = start; from < end; from++) all[to++] = bytes[from] as number
+  }
+  return all.toString('utf8')
 }

@@ -57,7 +57,7 @@ function withMaxTokens(options: OpenAIOptions): OpenAIOptions {
 
 /** Undefined for a JSON response. The content type decides, because some vendors ignore `stream`. */
 function eventsIn(
-  { transfer, rename, failure, known }: StartedResponse,
+  { transfer, rename, failure, templates }: StartedResponse,
   { stream, inChunks }: Call<unknown>,
 ): AsyncIterable<ChatPiece> | undefined {
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
@@ -66,7 +66,7 @@ function eventsIn(
       parsed: !stream,
       inChunks,
       failure,
-      known,
+      templates,
     })
   }
   if (!stream || isMediaType(transfer.contentType, 'application/json')) return undefined

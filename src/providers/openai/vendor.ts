@@ -12,8 +12,7 @@ import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { KnownFrames } from '../known-frames.ts'
-import type { TextFrame } from './frames.ts'
+import { FrameTemplates } from './template.ts'
 import type { OpenAIOptions } from './options.ts'
 import type { VendorHeaders } from '../credentials/header-functions.ts'
 
@@ -29,7 +28,7 @@ export interface StartedResponse {
   /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** The formats of the model's frames. */
-  readonly known: KnownFrames<TextFrame>
+  readonly templates: FrameTemplates
 }
 
 /** Model names can come from clients. */
@@ -44,7 +43,7 @@ export class Vendor {
   readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
-  readonly #known = new KnownFrames<TextFrame>()
+  readonly #templates = new Map<string, FrameTemplates>()
 
   /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions) {
@@ -139,10 +138,19 @@ export class Vendor {
     const model = this.modelOf(call)
     return {
       transfer,
-      known: this.#known,
+      templates: this.#templatesOf(model),
       rename: model === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
     }
+  }
+
+  #templatesOf(model: string): FrameTemplates {
+    let templates = this.#templates.get(model)
+    if (templates === undefined) {
+      if (this.#templates.size >= maxModels) this.#templates.clear()
+      this.#templates.set(model, (templates = new FrameTemplates()))
+    }
+    return templates
   }
 }
 

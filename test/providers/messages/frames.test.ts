@@ -2,8 +2,8 @@
 import { MessageFrames } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { Flow } from '../../../src/http/flow.ts'
-import { KnownFrames } from '../../../src/providers/known-frames.ts'
-import { readMessageFrames, type DeltaFrame } from '../../../src/providers/messages/frames.ts'
+import { DeltaTemplates } from '../../../src/providers/messages/delta-template.ts'
+import { readMessageFrames } from '../../../src/providers/messages/frames.ts'
 import type { MessageEvent, MessageUsage } from '../../../src/wire/messages.ts'
 import { usageOfMessage } from '../../../src/wire/message-usage.ts'
 import { hasShared } from '../../shared.ts'
@@ -16,9 +16,9 @@ interface Passed {
   readonly error?: string
 }
 
-const learnt = new KnownFrames<DeltaFrame>()
+const templates = new DeltaTemplates()
 
-async function passed(pieces: readonly Buffer[], rename?: string, known = learnt): Promise<Passed> {
+async function passed(pieces: readonly Buffer[], rename?: string, known = templates): Promise<Passed> {
   let text = ''
   let textBytes = 0
   let usage: MessageUsage | undefined
@@ -27,7 +27,7 @@ async function passed(pieces: readonly Buffer[], rename?: string, known = learnt
     const flow = readMessageFrames(each(pieces), {
       rename,
       failure: (error) => new Error(JSON.stringify(error)),
-      known,
+      templates: known,
     })
     expect(flow).toBeInstanceOf(Flow)
     for await (const piece of flow) {
@@ -130,7 +130,7 @@ const end =
 test('text in any spelling of JSON passes, and counts as what it says', async () => {
   const texts = ['"a"', '"\\u00e9\\n\\"\\\\"', '"ü€𝄞"', '"\\ud834\\udd1e"', '""', '" \\"text\\":\\"x\\" "']
   const stream = start + texts.map((text, index) => delta(text, ' '.repeat(index))).join('') + end
-  const result = await passed([Buffer.from(stream)], undefined, new KnownFrames<DeltaFrame>())
+  const result = await passed([Buffer.from(stream)], undefined, new DeltaTemplates())
   expect(result.text).toBe(stream)
   expect(result.textBytes).toBe(texts.reduce((sum, text) => sum + Buffer.byteLength(JSON.parse(text) as string), 0))
 })
@@ -138,11 +138,7 @@ test('text in any spelling of JSON passes, and counts as what it says', async ()
 test('signatures are not content that is charged', async () => {
   const signature =
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"abc"}}\n\n'
-  const result = await passed(
-    [Buffer.from(start + signature + signature + end)],
-    undefined,
-    new KnownFrames<DeltaFrame>(),
-  )
+  const result = await passed([Buffer.from(start + signature + signature + end)], undefined, new DeltaTemplates())
   expect(result).toMatchObject({ text: start + signature + signature + end, textBytes: 0 })
 })
 
@@ -184,7 +180,7 @@ test('a consumer of objects gets the events with the public name', async () => {
     rename: 'ours',
     parsed: true,
     failure: () => new Error('none'),
-    known: learnt,
+    templates,
   })
   const events: MessageEvent[] = []
   for await (const piece of flow) events.push(piece as MessageEvent)

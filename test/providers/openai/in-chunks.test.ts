@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { ContentFrames } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
-import { KnownFrames } from '../../../src/providers/known-frames.ts'
-import { readFrames, type TextFrame } from '../../../src/providers/openai/frames.ts'
+import { readFrames } from '../../../src/providers/openai/frames.ts'
+import { FrameTemplates } from '../../../src/providers/openai/template.ts'
 import type { ChatChunk } from '../../../src/wire/chat.ts'
 import { anyCharacter } from '../../characters.ts'
 
@@ -27,9 +27,9 @@ async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces
 }
 
-async function chunksOf(pieces: readonly Buffer[], known?: KnownFrames<TextFrame>): Promise<ChatChunk[]> {
+async function chunksOf(pieces: readonly Buffer[], templates?: FrameTemplates): Promise<ChatChunk[]> {
   const chunks: ChatChunk[] = []
-  for await (const piece of readFrames(each(pieces), { failure, inChunks: true, rename: 'other', known })) {
+  for await (const piece of readFrames(each(pieces), { failure, inChunks: true, rename: 'other', templates })) {
     if (piece instanceof ContentFrames) throw new TypeError('frames instead of chunks')
     chunks.push(piece)
   }
@@ -64,20 +64,22 @@ test('has the text of all frames, however it is escaped and split', async () => 
 test.each(['refusal', 'annotation'])('has the field %s of all frames', async (field) => {
   const words = ['I', ' cannot', ' help', ' with', ' that']
   const stream = Buffer.from(role + words.map((word) => frameOf({ [field]: word })).join('') + end)
-  const known = new KnownFrames<TextFrame>()
+  const templates = new FrameTemplates()
   for (const _ of words) {
-    const said = (await chunksOf([stream], known)).map(({ choices }) => (choices?.[0]?.delta?.[field] ?? '') as string)
+    const said = (await chunksOf([stream], templates)).map(
+      ({ choices }) => (choices?.[0]?.delta?.[field] ?? '') as string,
+    )
     expect(said.join('')).toBe(words.join(''))
   }
 })
 
 test('of frames that arrive together is one chunk', async () => {
-  const known = new KnownFrames<TextFrame>()
+  const templates = new FrameTemplates()
   const stream = Buffer.from(
     role + Array.from({ length: 50 }, (_, index) => frameOf({ content: `w${index}` })).join('') + end,
   )
-  await chunksOf([stream], known)
-  const chunks = await chunksOf([stream], known)
+  await chunksOf([stream], templates)
+  const chunks = await chunksOf([stream], templates)
   expect(chunks.length).toBeLessThan(6)
   expect(textIn(chunks, 'content')).toMatch(/^w0w1.*w49$/)
 })
