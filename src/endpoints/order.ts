@@ -12,22 +12,25 @@ import type { Order } from './endpoint.ts'
  * object literals with getters get a new hidden class each time, which is slow and survives young garbage collections.
  */
 export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('stream') === true): Order<Request> {
-  const shared = {
-    model: body.get('model') as string,
-    stream,
-    hasLongNumber: body.hasLongNumber,
-    field: (name: string) => body.get(name),
-    json: (changes: JsonObject) => body.with(changes),
-    names: () => body.names(),
-    repeatsWithin: (name: string) => body.repeatsWithin(name),
-    typesWithin: (name: string) => body.typesWithin(name),
-  }
+  const model = body.get('model') as string
+  const field = (name: string) => body.get(name)
+  const json = (changes: JsonObject) => body.with(changes)
+  const names = () => body.names()
+  const repeatsWithin = (name: string) => body.repeatsWithin(name)
+  const typesWithin = (name: string) => body.typesWithin(name)
   if (body.isSmall) {
     const order = {
-      ...shared,
+      model,
+      stream,
       request: body.value as Request,
       isParsed: true,
+      hasLongNumber: body.hasLongNumber,
       promptTokens: estimateTokens(body.length),
+      field,
+      json,
+      names,
+      repeatsWithin,
+      typesWithin,
       release(keep: readonly string[]) {
         body.release(keep)
         order.request = body.value as Request
@@ -36,14 +39,21 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
     return order
   }
   return {
-    ...shared,
+    model,
+    stream,
     large: body.isLarge,
+    hasLongNumber: body.hasLongNumber,
     get request() {
       return body.value as Request
     },
     get promptTokens() {
       return estimateTokens(body.length)
     },
+    field,
+    json,
+    names,
+    repeatsWithin,
+    typesWithin,
     release: (keep) => body.release(keep),
   }
 }
@@ -62,35 +72,83 @@ export function amendOrder<Amended extends Order<unknown>>(
   }) as unknown as Amended
 }
 
-/** The fields of a call that do not come from the order, but for its cancellation. */
-const headNames = [
-  'id',
-  'model',
-  'openModel',
-  'maxOutputTokens',
-  'sent',
-  'answered',
-  'headers',
-  'account',
-  'conversation',
-  'promptCacheKey',
-  'pricesCache',
-] as const
-
 /** The fields of a call that do not come from the order. */
-export interface CallHead extends Pick<Call<unknown>, (typeof headNames)[number]> {
+export interface CallHead extends Pick<
+  Call<unknown>,
+  | 'id'
+  | 'model'
+  | 'openModel'
+  | 'maxOutputTokens'
+  | 'sent'
+  | 'answered'
+  | 'headers'
+  | 'account'
+  | 'conversation'
+  | 'promptCacheKey'
+  | 'pricesCache'
+> {
   readonly cancellation: Canceller
 }
 
 /** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
-export function callFor<Request>(order: Order<Request>, { cancellation, ...head }: CallHead): Call<Request> {
+export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
   const { model: publicModel, field, json, form, large, clientHeaders } = order
-  const call = { ...head, publicModel, field, json, form, large, clientHeaders }
+  const {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    cancellation,
+  } = head
   if (order.isParsed === true) {
-    return cancelledBy(cancellation, { ...call, stream: order.stream, request: order.request })
+    const { stream, request } = order
+    const call = {
+      id,
+      model,
+      openModel,
+      maxOutputTokens,
+      sent,
+      answered,
+      headers,
+      account,
+      conversation,
+      promptCacheKey,
+      pricesCache,
+      publicModel,
+      stream,
+      request,
+      field,
+      json,
+      form,
+      clientHeaders,
+    }
+    return cancelledBy(cancellation, call)
   }
   return cancelledBy(cancellation, {
-    ...call,
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    field,
+    json,
+    form,
+    clientHeaders,
+    large,
     get stream() {
       return order.stream
     },
@@ -149,15 +207,43 @@ export function replace<Request extends object>(
   const request = call.fixed === undefined ? made : { ...made, ...call.fixed }
   const field = (name: string) => (request as Record<string, unknown>)[name]
   const json = (more: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...more }))
-  const own = { request, field, json, form: undefined, clientHeaders: undefined, inChunks: true }
   const { cancellation } = call
   if (signal !== undefined || call.large === true || cancellation === undefined) {
+    const own = { request, field, json, form: undefined, clientHeaders: undefined, inChunks: true }
     return overlaid(signalled(call, signal), own)
   }
   // Copying descriptors takes longer than all the rest.
-  const head: Record<string, unknown> = { publicModel: call.publicModel, stream: call.stream }
-  for (const name of headNames) head[name] = call[name]
-  return cancelledBy(cancellation as Canceller, { ...(head as unknown as Call<unknown>), ...own })
+  const {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    stream,
+  } = call
+  const head = {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    stream,
+  }
+  return cancelledBy(cancellation as Canceller, { ...head, request, field, json, form: undefined, inChunks: true })
 }
 
 /** Like `replace`, for a request that may be large: then `prepare` serializes it in several turns of the event loop. */
