@@ -13,6 +13,7 @@ import { adminRules, checkAdminOptions, type AdminApiOptions } from './options.t
 import { requireHost, requireOwnOrigin } from './origin.ts'
 import { type AdministeredGateway, type AdminCall, type Route, requireOpen } from './route.ts'
 import { routes } from './routes.ts'
+import type { Actor } from '../audit/change.ts'
 import { isFor, nothing, reach } from './scope.ts'
 
 /**
@@ -82,8 +83,10 @@ class AdminApi implements Mountable {
     }
     const { account = '', id = '' } = match ?? {}
     const query = readQuery(route.query, params)
+    const { admin } = this.#gateway
     const call: AdminCall = {
-      gateway: route.method === 'GET' ? this.#gateway : this.#inTheNameOf(identity, exchange),
+      admin: route.method === 'GET' ? admin : admin.by(actorOf(identity, exchange)),
+      gateway: this.#gateway,
       scope,
       account,
       id,
@@ -95,19 +98,6 @@ class AdminApi implements Mountable {
       groups: () => groupsOf(this.#gateway, identity),
     }
     return replyOf(route, call, this.#exports)
-  }
-
-  /** The same gateway, whose audit log says who sent the request. */
-  #inTheNameOf(identity: Identity, { ip }: Exchange): AdministeredGateway {
-    const { admin, isClosing } = this.#gateway
-    const name = identity.name ?? (identity.role === 'account' ? identity.account : undefined)
-    const actor = { ...(name !== undefined && { name }), ...(ip !== undefined && { address: ip }) }
-    return {
-      admin: admin.by(actor),
-      isClosing,
-      health: () => this.#gateway.health(),
-      warnings: () => this.#gateway.warnings(),
-    }
   }
 
   #refused(id: string, { method, target }: Exchange, error: unknown): Reply {
@@ -127,6 +117,12 @@ function routeFor(method: string, found: readonly Route[]): Route {
   if (route !== undefined) return route
   const allowed = found.flatMap((each) => (each.method === 'GET' ? ['GET', 'HEAD'] : [each.method]))
   throw new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
+}
+
+/** Whom the audit log names. */
+function actorOf(identity: Identity, { ip }: Exchange): Actor {
+  const name = identity.name ?? (identity.role === 'account' ? identity.account : undefined)
+  return { ...(name !== undefined && { name }), ...(ip !== undefined && { address: ip }) }
 }
 
 function finished(id: string, { status, headers, body }: Reply): Reply {

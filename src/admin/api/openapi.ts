@@ -3,53 +3,14 @@ import * as z from 'zod'
 import { version } from '../../http/version.ts'
 import { writeHeader } from './origin.ts'
 import type { Route } from './route.ts'
-import { createdKey, key, keyChange, newKey, rotatedKey } from './schemas/key.ts'
-import { model } from './schemas/model.ts'
-import { account, cap, entry, invoiceItem } from './schemas/money.ts'
-import {
-  groupChange,
-  modelChange,
-  newGroup,
-  newModel,
-  newPrice,
-  registryGroup,
-  registryModel,
-  registryPrice,
-} from './schemas/registry.ts'
-import { request, usageRow } from './schemas/usage.ts'
-import { errorBody } from './schemas/values.ts'
-import { video } from './schemas/video.ts'
-
-/** The schemas that have a name of their own. */
-const components = new Map<z.ZodType, string>([
-  [key, 'Key'],
-  [newKey, 'NewKey'],
-  [keyChange, 'KeyChange'],
-  [createdKey, 'CreatedKey'],
-  [rotatedKey, 'RotatedKey'],
-  [account, 'Account'],
-  [entry, 'Entry'],
-  [cap, 'Cap'],
-  [invoiceItem, 'InvoiceItem'],
-  [usageRow, 'UsageRow'],
-  [request, 'Request'],
-  [video, 'Video'],
-  [model, 'Model'],
-  [registryModel, 'RegistryModel'],
-  [newModel, 'NewRegistryModel'],
-  [modelChange, 'RegistryModelChange'],
-  [registryGroup, 'RegistryGroup'],
-  [newGroup, 'NewRegistryGroup'],
-  [groupChange, 'RegistryGroupChange'],
-  [registryPrice, 'RegistryPrice'],
-  [newPrice, 'NewRegistryPrice'],
-  [errorBody, 'Error'],
-])
+import { componentName, errorBody } from './schemas/values.ts'
 
 /** The document for a table of routes. */
 export function openApi(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {}
-  for (const each of routes) (paths[each.path] ??= {})[each.method.toLowerCase()] = operation(each)
+  const components = new Components()
+  for (const each of routes) (paths[each.path] ??= {})[each.method.toLowerCase()] = operation(each, components)
+  const error = components.referring(errorBody)
   return {
     openapi: '3.1.0',
     info: {
@@ -61,11 +22,11 @@ export function openApi(routes: readonly Route[]): object {
     servers: [{ url: '.', description: 'The folder of this document.' }],
     paths,
     components: {
-      schemas: Object.fromEntries([...components].map(([schema, name]) => [name, schemaOf(schema)])),
+      schemas: components.schemas,
       responses: {
         Error: {
           description: 'An error. The header `x-request-id` identifies the request.',
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          content: { 'application/json': { schema: error } },
         },
       },
       parameters: {
@@ -81,7 +42,7 @@ export function openApi(routes: readonly Route[]): object {
   }
 }
 
-function operation(each: Route): object {
+function operation(each: Route, components: Components): object {
   const { name, summary, description, role, body, method } = each
   const note = role === 'admin' ? 'For the operator only.' : undefined
   const text = [description, note].filter((part) => part !== undefined).join(' ')
@@ -91,13 +52,13 @@ function operation(each: Route): object {
     ...(text !== '' && { description: text }),
     parameters: [
       ...pathParameters(each),
-      ...queryParameters(each),
+      ...queryParameters(each, components),
       ...(method === 'GET' ? [] : [{ $ref: '#/components/parameters/Write' }]),
     ],
     ...(body !== undefined && {
-      requestBody: { required: true, content: { 'application/json': { schema: referring(body) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: components.referring(body) } } },
     }),
-    responses: { ...success(each), default: { $ref: '#/components/responses/Error' } },
+    responses: { ...success(each, components), default: { $ref: '#/components/responses/Error' } },
   }
 }
 
@@ -110,9 +71,9 @@ function pathParameters({ path }: Route): object[] {
   }))
 }
 
-function queryParameters({ query }: Route): object[] {
+function queryParameters({ query }: Route, components: Components): object[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
-    const { description, ...schema } = schemaOf(field as z.ZodType)
+    const { description, ...schema } = components.schemaOf(field as z.ZodType)
     const isRequired = !(field instanceof z.ZodOptional)
     const isList = schema['type'] === 'array'
     return {
@@ -128,10 +89,10 @@ function queryParameters({ query }: Route): object[] {
 
 const text = { schema: { type: 'string' } }
 
-function success(each: Route): object {
+function success(each: Route, components: Components): object {
   switch (each.produces) {
     case 'json': {
-      const content = { 'application/json': { schema: referring(each.response) } }
+      const content = { 'application/json': { schema: components.referring(each.response) } }
       return each.status === 201
         ? { 201: { description: 'Created.', content } }
         : { 200: { description: 'The result.', content } }
@@ -149,23 +110,37 @@ function success(each: Route): object {
   }
 }
 
-/** The schema, or a reference if it has a name. */
-function referring(schema: z.ZodType): object {
-  const name = components.get(schema)
-  return name === undefined ? schemaOf(schema) : { $ref: `#/components/schemas/${name}` }
-}
+/** The schemas that have a name of their own, of those that are used. */
+class Components {
+  readonly schemas: Record<string, object> = {}
 
-/** As JSON Schema, with references to the schemas inside that have a name. */
-function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...found } = z.toJSONSchema(schema, {
-    io: 'input',
-    unrepresentable: 'any',
-    override({ zodSchema, jsonSchema, path }) {
-      const name = components.get(zodSchema as unknown as z.ZodType)
-      if (name === undefined || path.length === 0) return
-      for (const field of Object.keys(jsonSchema)) delete jsonSchema[field as keyof typeof jsonSchema]
-      jsonSchema.$ref = `#/components/schemas/${name}`
-    },
-  })
-  return found
+  /** The schema, or a reference if it has a name. */
+  referring(schema: z.ZodType): object {
+    return this.#reference(schema) ?? this.schemaOf(schema)
+  }
+
+  /** As JSON Schema, with references to the schemas inside that have a name. */
+  schemaOf(schema: z.ZodType): Record<string, unknown> {
+    const { $schema: _, ...found } = z.toJSONSchema(schema, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema, path }) => {
+        const reference = path.length === 0 ? undefined : this.#reference(zodSchema as unknown as z.ZodType)
+        if (reference === undefined) return
+        for (const field of Object.keys(jsonSchema)) delete jsonSchema[field as keyof typeof jsonSchema]
+        Object.assign(jsonSchema, reference)
+      },
+    })
+    return found
+  }
+
+  #reference(schema: z.ZodType): { readonly $ref: string } | undefined {
+    const name = componentName(schema)
+    if (name === undefined) return undefined
+    if (this.schemas[name] === undefined) {
+      this.schemas[name] = {}
+      this.schemas[name] = this.schemaOf(schema)
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
 }

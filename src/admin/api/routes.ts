@@ -1,5 +1,5 @@
 /** The table of routes: what the API serves, and what its OpenAPI document describes. */
-import { type Route, route } from './route.ts'
+import { forAccount, type Route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -36,13 +36,8 @@ export const routes: readonly Route[] = [documentRoute(() => routes), ...describ
 /** The route of the document about all routes. */
 export function documentRoute(routes: () => readonly Route[]): Route {
   let document: object | undefined
-  return route({
-    method: 'GET',
-    path: '/openapi.json',
-    name: 'getOpenApi',
+  return forAccount('getOpenApi', 'GET /openapi.json', {
     summary: 'Returns this document.',
-    role: 'account',
-    produces: 'json',
     response: z.record(z.string(), z.unknown()),
     answer: () => (document ??= openApi(routes())),
   })

@@ -33,3 +33,9 @@ export function within<Row extends { readonly account: string }>(scope: UsageSco
   if (row === undefined || (scope.all !== true && row.account !== scope.account)) throw nothing()
   return row
 }
+
+/** What was found. Throws a 404 if there is nothing of this name. */
+export function present<T>(found: T | undefined, name: string, param?: string): T {
+  if (found !== undefined) return found
+  throw new GatewayError('not_found', { message: `No such ${name}.`, ...(param !== undefined && { param }) })
+}

@@ -16,7 +16,11 @@ import { id } from '../questions.ts'
 import { conflict, type DocumentKind } from './documents.ts'
 import { ownGroup, ownModel, type RegistryGroupView, type RegistryModelView } from './views.ts'
 
-const version = z.int().min(1).optional().describe('The version that was read: a 409 if it was changed since.')
+export const version: z.ZodType<number | undefined> = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('The version that was read: a 409 if it was changed since.')
 
 /** The fields of a change, of which null removes one that need not be there. */
 function changeOf(fields: Readonly<Record<string, z.ZodType>>, required: string): z.ZodObject {

@@ -1,100 +1,81 @@
 import * as z from 'zod'
 import type { InvoiceQuestion } from '../../usage.ts'
 import { formatMoney } from '../../../money/money.ts'
-import { given, route, type Route } from '../route.ts'
-import { invoicePeriod, time } from '../../questions.ts'
-import { audit, difference, invoiceItem } from '../schemas/money.ts'
-import { listOf } from '../schemas/values.ts'
+import { forAccount, forOperator, type Route } from '../route.ts'
+import { id, invoicePeriod, time } from '../../questions.ts'
+import { component, count, listOf, money } from '../schemas/values.ts'
 
-const period = z.strictObject(invoicePeriod)
+/** The use of one model by one account. */
+const invoiceItem = component(
+  'InvoiceItem',
+  z.object({
+    account: id,
+    model: z.string(),
+    requests: count,
+    cost: money,
+    lines: z.array(z.object({ item: z.string(), quantity: count, per: count, price: z.string(), amount: z.string() })),
+    rest: z.string().describe('What the lines do not say.'),
+  }),
+)
+
+const audit = z.object({
+  accounts: count,
+  credits: money,
+  balances: money,
+  holds: money,
+  settlements: money,
+  faults: z.array(z.object({ account: id, balance: money, expected: money })).describe('Empty unless data is corrupt.'),
+})
+
+const difference = z.object({
+  kind: z.enum(['unrecorded', 'uncharged', 'amount']),
+  id: z.string(),
+  charged: money.optional(),
+  recorded: money.optional(),
+})
 
 /** The most differences in one response. */
 const mostDifferences = 1_000
 
 /** The routes of invoices, and of the checks of the books. */
 export const accountingRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/invoice',
-    name: 'getInvoice',
+  forAccount('getInvoice', 'GET /accounts/{account}/invoice', {
     summary: 'Returns what an account was charged in a period, by model.',
-    role: 'account',
-    produces: 'json',
-    query: period,
-    response: listOf(invoiceItem),
-    answer: async ({ gateway, account, query }) => ({
-      items: await gateway.admin.usage.invoice({ account, ...given(query) } as InvoiceQuestion),
-    }),
+    query: invoicePeriod,
+    list: invoiceItem,
+    answer: ({ admin, account, query }) => admin.usage.invoice({ account, ...query } as InvoiceQuestion),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/invoice.csv',
-    name: 'exportInvoice',
+  forAccount('exportInvoice', 'GET /accounts/{account}/invoice.csv', {
     summary: 'Returns the lines of an invoice as CSV.',
-    role: 'account',
-    produces: 'csv',
-    query: period,
-    answer: ({ gateway, account, query }) => gateway.admin.csv.invoice({ account, ...given(query) } as InvoiceQuestion),
+    query: invoicePeriod,
+    csv: ({ admin, account, query }) => admin.csv.invoice({ account, ...query } as InvoiceQuestion),
   }),
-  route({
-    method: 'GET',
-    path: '/invoices',
-    name: 'listInvoices',
+  forOperator('listInvoices', 'GET /invoices', {
     summary: 'Returns what all accounts were charged in a period, by account and model.',
-    role: 'admin',
-    produces: 'json',
-    query: period,
-    response: listOf(invoiceItem),
-    answer: async ({ gateway, query }) => ({
-      items: await gateway.admin.usage.invoice({ all: true, ...given(query) } as InvoiceQuestion),
-    }),
+    query: invoicePeriod,
+    list: invoiceItem,
+    answer: ({ admin, query }) => admin.usage.invoice({ all: true, ...query } as InvoiceQuestion),
   }),
-  route({
-    method: 'GET',
-    path: '/invoices.csv',
-    name: 'exportInvoices',
+  forOperator('exportInvoices', 'GET /invoices.csv', {
     summary: 'Returns the invoice lines of all accounts as CSV.',
-    role: 'admin',
-    produces: 'csv',
-    query: period,
-    answer: ({ gateway, query }) => gateway.admin.csv.invoice({ all: true, ...given(query) } as InvoiceQuestion),
+    query: invoicePeriod,
+    csv: ({ admin, query }) => admin.csv.invoice({ all: true, ...query } as InvoiceQuestion),
   }),
-  route({
-    method: 'GET',
-    path: '/audit',
-    name: 'audit',
+  forOperator('audit', 'GET /audit', {
     summary: 'Recomputes all balances from the ledger entries.',
-    role: 'admin',
-    produces: 'json',
     response: audit,
-    async answer({ gateway }) {
-      const { accounts, credits, balances, holds, settlements, faults } = await gateway.admin.accounts.audit()
-      return {
-        accounts,
-        credits: formatMoney(credits),
-        balances: formatMoney(balances),
-        holds: formatMoney(holds),
-        settlements: formatMoney(settlements),
-        faults: faults.map(({ account, balance, expected }) => ({
-          account,
-          balance: formatMoney(balance),
-          expected: formatMoney(expected),
-        })),
-      }
+    async answer({ admin }) {
+      const { accounts, faults, ...sums } = await admin.accounts.audit()
+      return { accounts, ...moneyIn(sums), faults: faults.map(({ account, ...of }) => ({ account, ...moneyIn(of) })) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/differences',
-    name: 'listDifferences',
+  forOperator('listDifferences', 'GET /accounts/{account}/differences', {
     summary: 'Lists requests of which ledger and usage records do not agree.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({ from: time, to: time }),
+    query: { from: time, to: time },
     response: listOf(difference).extend({ complete: z.boolean().describe('Whether there are no more.') }),
-    async answer({ gateway, account, query }) {
+    async answer({ admin, account, query }) {
       const items: object[] = []
-      for await (const found of gateway.admin.accounts.differences({ account, ...query })) {
+      for await (const found of admin.accounts.differences({ account, ...query })) {
         if (items.length === mostDifferences) return { items, complete: false }
         items.push(found)
       }
@@ -102,3 +83,8 @@ export const accountingRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** Amounts as decimal strings. */
+function moneyIn(amounts: Readonly<Record<string, bigint>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, formatMoney(amount)]))
+}

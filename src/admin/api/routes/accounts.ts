@@ -1,125 +1,105 @@
 import * as z from 'zod'
-import { GatewayError } from '../../../errors.ts'
-import { given, route, type Route } from '../route.ts'
-import { accountShape, id, page, payment, prefix, refund } from '../../questions.ts'
-import { account, credited, entry } from '../schemas/money.ts'
-import { pageOf } from '../schemas/values.ts'
+import { forAccount, forOperator, type Route } from '../route.ts'
+import { present } from '../scope.ts'
+import { accountShape, id, page, payment, prefix, refund, text, time } from '../../questions.ts'
+import { component, money } from '../schemas/values.ts'
+
+/** An account. */
+const account = component(
+  'Account',
+  z.object({
+    id,
+    name: text.optional(),
+    balance: money,
+    held: money.describe('Held for open requests; not included in `balance`.'),
+    unlimited: z.boolean().describe('Whether requests are admitted regardless of the balance.'),
+    createdAt: time,
+  }),
+)
+
+/** The result of a payment. */
+const credited = z.object({
+  balance: money,
+  repeated: z
+    .boolean()
+    .describe('Whether the reference was already used for the same payment, so that nothing changed.'),
+})
+
+/** A ledger entry. */
+const entry = component(
+  'Entry',
+  z.object({
+    number: z.int(),
+    account: id,
+    at: time,
+    kind: z.enum(['credit', 'settle', 'release', 'opening']),
+    reference: z.string(),
+    amount: money,
+    overage: money,
+    note: z.string().optional(),
+  }),
+)
 
 /** The routes of accounts and payments. */
 export const accountRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/accounts',
-    name: 'listAccounts',
+  forOperator('listAccounts', 'GET /accounts', {
     summary: 'Lists accounts with their balances, ordered by id.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({ prefix, ...page }),
-    response: pageOf(account),
-    answer: ({ gateway, query }) => gateway.admin.accounts.list(given(query)),
+    query: { prefix, ...page },
+    page: account,
+    answer: ({ admin, query }) => admin.accounts.list(query),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts.csv',
-    name: 'exportAccounts',
+  forOperator('exportAccounts', 'GET /accounts.csv', {
     summary: 'Lists accounts as CSV.',
-    role: 'admin',
-    produces: 'csv',
-    answer: ({ gateway }) => gateway.admin.csv.accounts(),
+    csv: ({ admin }) => admin.csv.accounts(),
   }),
-  route({
-    method: 'POST',
-    path: '/accounts',
-    name: 'openAccount',
+  forOperator('openAccount', 'POST /accounts', {
     summary: 'Opens an account, or changes the given fields of one.',
-    role: 'admin',
-    produces: 'json',
     status: 201,
-    body: z.strictObject({ id, ...accountShape }),
+    body: { id, ...accountShape },
     response: account,
-    answer: ({ gateway, body }) => gateway.admin.accounts.open(given(body)),
+    answer: ({ admin, body }) => admin.accounts.open(body),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}',
-    name: 'getAccount',
+  forAccount('getAccount', 'GET /accounts/{account}', {
     summary: 'Returns an account with its balance.',
-    role: 'account',
-    produces: 'json',
     response: account,
-    async answer({ gateway, account: wanted }) {
-      const found = await gateway.admin.accounts.find(wanted)
-      if (found === undefined) throw new GatewayError('not_found', { message: 'No such account.' })
-      return found
-    },
+    answer: async ({ admin, account: wanted }) => present(await admin.accounts.find(wanted), 'account'),
   }),
-  route({
-    method: 'PATCH',
-    path: '/accounts/{account}',
-    name: 'updateAccount',
+  forOperator('updateAccount', 'PATCH /accounts/{account}', {
     summary: 'Names an account, or makes it unlimited.',
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject(accountShape),
+    body: accountShape,
     response: account,
-    async answer({ gateway, account: wanted, body }) {
+    async answer({ admin, account: wanted, body }) {
       // `open` would open an account whose id has a typo.
-      const found = await gateway.admin.accounts.find(wanted)
-      if (found === undefined) throw new GatewayError('not_found', { message: 'No such account.' })
-      return gateway.admin.accounts.open({ id: wanted, ...given(body) })
+      present(await admin.accounts.find(wanted), 'account')
+      return admin.accounts.open({ id: wanted, ...body })
     },
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/top-ups',
-    name: 'topUp',
+  forOperator('topUp', 'POST /accounts/{account}/top-ups', {
     summary: 'Adds a payment to an account, which is opened if it does not exist.',
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject(payment),
+    body: payment,
     response: credited,
-    answer: ({ gateway, account: to, body }) => gateway.admin.accounts.topUp({ account: to, ...given(body) }),
+    answer: ({ admin, account: to, body }) => admin.accounts.topUp({ account: to, ...body }),
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/adjustments',
-    name: 'adjust',
+  forOperator('adjust', 'POST /accounts/{account}/adjustments', {
     summary: 'Adds to or subtracts from a balance, without a minimum.',
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject(payment),
+    body: payment,
     response: credited,
-    answer: ({ gateway, account: to, body }) => gateway.admin.accounts.adjust({ account: to, ...given(body) }),
+    answer: ({ admin, account: to, body }) => admin.accounts.adjust({ account: to, ...body }),
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/refunds',
-    name: 'refund',
+  forOperator('refund', 'POST /accounts/{account}/refunds', {
     summary: "Gives a request's charge back, in whole or in part, once per request.",
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject(refund),
+    body: refund,
     response: credited,
-    answer: ({ gateway, account: to, body }) => gateway.admin.accounts.refund({ account: to, ...given(body) }),
+    answer: ({ admin, account: to, body }) => admin.accounts.refund({ account: to, ...body }),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/entries',
-    name: 'listEntries',
+  forAccount('listEntries', 'GET /accounts/{account}/entries', {
     summary: 'Lists the ledger entries of an account, newest first.',
-    role: 'account',
-    produces: 'json',
-    query: z.strictObject(page),
-    response: pageOf(entry),
-    answer: ({ gateway, account: of, query }) => gateway.admin.accounts.entries(of, given(query)),
+    query: page,
+    page: entry,
+    answer: ({ admin, account: of, query }) => admin.accounts.entries(of, query),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/entries.csv',
-    name: 'exportEntries',
+  forAccount('exportEntries', 'GET /accounts/{account}/entries.csv', {
     summary: 'Lists the ledger entries of an account as CSV.',
-    role: 'account',
-    produces: 'csv',
-    answer: ({ gateway, account: of }) => gateway.admin.csv.entries(of),
+    csv: ({ admin, account: of }) => admin.csv.entries(of),
   }),
 ]

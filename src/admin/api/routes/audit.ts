@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { auditFilter, id, page, time } from '../../questions.ts'
-import { given, route, type Route } from '../route.ts'
-import { pageOf } from '../schemas/values.ts'
+import { forOperator, type Route } from '../route.ts'
 
 const entry = z.object({
   number: z.int().describe('1 for the first entry, and one more for each further one.'),
@@ -18,45 +17,30 @@ const entry = z.object({
 
 /** The routes of the audit log. */
 export const auditRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/audit-log',
-    name: 'listAuditLog',
+  forOperator('listAuditLog', 'GET /audit-log', {
     summary: 'Lists who changed what, newest first.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({ ...auditFilter, ...page }),
-    response: pageOf(entry),
-    answer: ({ gateway, query }) => gateway.admin.auditLog.list(given(query)),
+    query: { ...auditFilter, ...page },
+    page: entry,
+    answer: ({ admin, query }) => admin.auditLog.list(query),
   }),
-  route({
-    method: 'GET',
-    path: '/audit-log.csv',
-    name: 'exportAuditLog',
+  forOperator('exportAuditLog', 'GET /audit-log.csv', {
     summary: 'Lists who changed what as CSV.',
-    role: 'admin',
-    produces: 'csv',
-    query: z.strictObject(auditFilter),
-    answer: ({ gateway, query }) => gateway.admin.csv.auditLog(given(query)),
+    query: auditFilter,
+    csv: ({ admin, query }) => admin.csv.auditLog(query),
   }),
-  route({
-    method: 'GET',
-    path: '/audit-log/verification',
-    name: 'verifyAuditLog',
+  forOperator('verifyAuditLog', 'GET /audit-log/verification', {
     summary: 'Reads the whole log and checks that no entry was changed, removed or inserted.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({
+    query: {
       number: z.coerce.number().int().min(1).optional().describe('`head.number` of an earlier verification.'),
       hash: z.string().optional().describe('`head.hash` of it.'),
-    }),
+    },
     response: z.object({
       isIntact: z.boolean(),
       entries: z.int(),
       fault: z.string().optional().describe('What is wrong first.'),
       head: z.object({ number: z.int(), hash: z.string() }).describe('The newest entry, to be kept elsewhere.'),
     }),
-    answer: ({ gateway, query: { number, hash } }) =>
-      gateway.admin.auditLog.verify(number !== undefined && hash !== undefined ? { head: { number, hash } } : {}),
+    answer: ({ admin, query: { number, hash } }) =>
+      admin.auditLog.verify(number !== undefined && hash !== undefined ? { head: { number, hash } } : {}),
   }),
 ]

@@ -1,51 +1,57 @@
 import * as z from 'zod'
-import { given, route, type Route } from '../route.ts'
+import { forAccount, forOperator, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
-import { capOverride, capSubject } from '../../questions.ts'
-import { cap } from '../schemas/money.ts'
-import { listOf } from '../schemas/values.ts'
+import { capOverride, capSubject, time } from '../../questions.ts'
+import { component, count, money } from '../schemas/values.ts'
 
-const subject = z.strictObject(capSubject)
+const amounts = z.object({ money: money.optional(), tokens: count.optional(), calls: count.optional() })
+
+/** A cap and its use. */
+const cap = component(
+  'Cap',
+  z.object({
+    cap: z.string(),
+    per: z.enum(['account', 'key', 'user', 'all']),
+    start: time,
+    resetsAt: time,
+    limits: amounts.describe('The limits in force. A measure that is absent is not limited.'),
+    used: amounts,
+    held: amounts.describe('What open requests hold in addition.'),
+    overrides: z.array(
+      z.object({
+        money: money.nullish(),
+        tokens: count.nullish(),
+        calls: count.nullish(),
+        until: time.optional(),
+      }),
+    ),
+  }),
+)
 
 /** The routes of caps. */
 export const capRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/caps',
-    name: 'listCaps',
+  forAccount('listCaps', 'GET /accounts/{account}/caps', {
     summary: 'Lists the caps of an account, key, group and user: limits, use, and when they reset.',
-    role: 'account',
-    produces: 'json',
-    query: subject,
-    response: listOf(cap),
+    query: capSubject,
+    list: cap,
     async answer(call) {
-      const { gateway, account, query, identity } = call
+      const { admin, account, query, identity } = call
       await requireGroup(call, query.group)
-      const items = await gateway.admin.caps.list({ account, ...given(query) })
+      const items = await admin.caps.list({ account, ...query })
       // What all callers together use is no business of one of them.
-      return { items: identity.role === 'admin' ? items : items.filter(({ per }) => per !== 'all') }
+      return identity.role === 'admin' ? items : items.filter(({ per }) => per !== 'all')
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/accounts/{account}/caps/{cap}',
-    name: 'overrideCap',
+  forOperator('overrideCap', 'PUT /accounts/{account}/caps/{cap}', {
     summary: 'Replaces limits of a cap, for good or for a time.',
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject(capOverride),
+    body: capOverride,
     response: cap,
-    answer: ({ gateway, account, id, body }) => gateway.admin.caps.override({ account, cap: id, ...given(body) }),
+    answer: ({ admin, account, id, body }) => admin.caps.override({ account, cap: id, ...body }),
   }),
-  route({
-    method: 'DELETE',
-    path: '/accounts/{account}/caps/{cap}',
-    name: 'clearCap',
+  forOperator('clearCap', 'DELETE /accounts/{account}/caps/{cap}', {
     summary: 'Removes the individual limits of a cap, so that its own apply again.',
-    role: 'admin',
-    produces: 'json',
-    query: subject,
+    query: capSubject,
     response: cap,
-    answer: ({ gateway, account, id, query }) => gateway.admin.caps.clear({ account, cap: id, ...given(query) }),
+    answer: ({ admin, account, id, query }) => admin.caps.clear({ account, cap: id, ...query }),
   }),
 ]

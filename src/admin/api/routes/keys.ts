@@ -1,137 +1,147 @@
 import * as z from 'zod'
 import { GatewayError } from '../../../errors.ts'
-import { given, route, type AdminCall, type Route } from '../route.ts'
+import { keyChangeShape, newKeyShape } from '../../../callers/key-fields.ts'
+import { strict } from '../../../records/rules.ts'
+import type { KeyChange, KeyRequest } from '../../keys.ts'
+import { forAccount, type AdminCall, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
-import { accountOf } from '../scope.ts'
-import { createdKey, key, keyChange, newKey, rotatedKey } from '../schemas/key.ts'
-import { keySearch, overlapMs, page, text } from '../../questions.ts'
-import { pageOf } from '../schemas/values.ts'
+import { accountOf, present } from '../scope.ts'
+import { id, keySearch, overlapMs, page, text, time } from '../../questions.ts'
+import { component } from '../schemas/values.ts'
 
 const minuteMs = 60_000
 
 /** What an account that manages its own keys may have of them. The operator is not limited. */
 const most = { valid: 500, lastHour: 60 }
 
+const group = text.describe('One of those of `GET /groups`.')
+
+const newKey = component(
+  'NewKey',
+  strict({
+    open: z
+      .boolean()
+      .optional()
+      .describe(
+        'Opens the account if there is none. Default: that of the role "account" is opened, any other is a 404.',
+      ),
+    group,
+    ...newKeyShape,
+  }),
+)
+
+const keyChange = component('KeyChange', strict({ group: group.optional(), ...keyChangeShape }))
+
+/** A key as it is listed. */
+const key = component(
+  'Key',
+  z.object({
+    id,
+    prefix: z.string().describe('The first characters of the key.'),
+    account: id,
+    group: text,
+    ...newKeyShape,
+    createdAt: time,
+    continues: id.optional().describe('The key that this one replaces.'),
+    revokedAt: time.optional(),
+    source: z
+      .literal('options')
+      .optional()
+      .describe('`options`: the key is part of the options of the gateway, and can only be changed and removed there.'),
+  }),
+)
+
+/** A key that was just created: the only response with the key itself. */
+const createdKey = component(
+  'CreatedKey',
+  z.object({
+    key: z.string().describe('The key. Shown once: it cannot be read again.'),
+    record: key,
+  }),
+)
+
+/** A key that replaces another. */
+const rotatedKey = component(
+  'RotatedKey',
+  createdKey.extend({
+    replaced: key.describe('The old key, with the time at which it expires.'),
+  }),
+)
+
 /** The routes of keys. */
 export const keyRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/keys',
-    name: 'listKeys',
+  forAccount('listKeys', 'GET /keys', {
     summary: 'Lists keys, newest first, including revoked and expired ones.',
-    role: 'account',
-    produces: 'json',
-    query: z.strictObject({ ...keySearch, ...page }),
-    response: pageOf(key),
-    answer: ({ gateway, query, scope }) => gateway.admin.keys.search({ ...given(query), ...accountOf(scope) }),
+    query: { ...keySearch, ...page },
+    page: key,
+    answer: ({ admin, query, scope }) => admin.keys.search({ ...query, ...accountOf(scope) }),
   }),
-  route({
-    method: 'GET',
-    path: '/keys.csv',
-    name: 'exportKeys',
+  forAccount('exportKeys', 'GET /keys.csv', {
     summary: 'Lists keys as CSV.',
-    role: 'account',
-    produces: 'csv',
-    query: z.strictObject(keySearch),
-    answer: ({ gateway, query, scope }) => gateway.admin.csv.keys({ ...given(query), ...accountOf(scope) }),
+    query: keySearch,
+    csv: ({ admin, query, scope }) => admin.csv.keys({ ...query, ...accountOf(scope) }),
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/keys',
-    name: 'createKey',
+  forAccount('createKey', 'POST /accounts/{account}/keys', {
     summary: 'Creates a key. The response is the only one that contains it.',
-    role: 'account',
-    produces: 'json',
     status: 201,
     body: newKey,
     response: createdKey,
     async answer(call) {
       await requireGroup(call, call.body.group)
       await requireRoom(call)
-      return call.gateway.admin.keys.create({ open: isOwn(call), ...given(call.body), account: call.account })
+      return call.admin.keys.create({ open: isOwn(call), ...call.body, account: call.account } as KeyRequest)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/playground-key',
-    name: 'createPlaygroundKey',
+  forAccount('createPlaygroundKey', 'POST /accounts/{account}/playground-key', {
     summary: 'Creates a key that expires in a few minutes, for trying models in a page.',
-    role: 'account',
-    produces: 'json',
     status: 201,
-    body: z.strictObject({
+    body: {
       group: text.describe('One of those of `GET /groups`.'),
       minutes: z.int().min(1).max(60).optional().describe('Minutes until it expires. Default 15.'),
-    }),
+    },
     response: createdKey,
     async answer(call) {
       const { group, minutes = 15 } = call.body
       await requireGroup(call, group)
       await requireRoom(call)
-      const { keys } = call.gateway.admin
-      return keys.create({
-        account: call.account,
-        open: isOwn(call),
-        group,
-        name: 'Playground',
-        tags: ['playground'],
-        lifeMs: minutes * minuteMs,
-      })
+      const trial = { name: 'Playground', tags: ['playground'], lifeMs: minutes * minuteMs }
+      return call.admin.keys.create({ account: call.account, open: isOwn(call), group, ...trial })
     },
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/keys/{key}',
-    name: 'getKey',
+  forAccount('getKey', 'GET /accounts/{account}/keys/{key}', {
     summary: 'Returns a key, without the key itself.',
-    role: 'account',
-    produces: 'json',
     response: key,
-    async answer({ gateway, account, id: wanted }) {
-      const found = (await gateway.admin.keys.list(account)).find((each) => each.id === wanted)
-      if (found === undefined) throw new GatewayError('not_found', { param: 'key', message: 'No such key.' })
-      return found
-    },
+    answer: async ({ admin, account, id: wanted }) =>
+      present(
+        (await admin.keys.list(account)).find((each) => each.id === wanted),
+        'key',
+        'key',
+      ),
   }),
-  route({
-    method: 'PATCH',
-    path: '/accounts/{account}/keys/{key}',
-    name: 'updateKey',
+  forAccount('updateKey', 'PATCH /accounts/{account}/keys/{key}', {
     summary: 'Changes a key. Null removes a field.',
-    role: 'account',
-    produces: 'json',
     body: keyChange,
     response: key,
     async answer(call) {
       await requireGroup(call, call.body.group)
-      return call.gateway.admin.keys.update(call.account, call.id, given(call.body) as never)
+      return call.admin.keys.update(call.account, call.id, call.body as KeyChange)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/keys/{key}/rotate',
-    name: 'rotateKey',
+  forAccount('rotateKey', 'POST /accounts/{account}/keys/{key}/rotate', {
     summary: 'Replaces a key by a new one with the same properties. The old one stays valid for a while.',
-    role: 'account',
-    produces: 'json',
     status: 201,
-    body: z.strictObject({ overlapMs }),
+    body: { overlapMs },
     response: rotatedKey,
     async answer(call) {
       await requireRoom(call)
-      return call.gateway.admin.keys.rotate(call.account, call.id, given(call.body))
+      return call.admin.keys.rotate(call.account, call.id, call.body)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/keys/{key}/revoke',
-    name: 'revokeKey',
+  forAccount('revokeKey', 'POST /accounts/{account}/keys/{key}/revoke', {
     summary: 'Revokes a key permanently.',
-    role: 'account',
-    produces: 'json',
-    body: z.strictObject({}),
+    body: {},
     response: key,
-    answer: ({ gateway, account, id: wanted }) => gateway.admin.keys.revoke(account, wanted),
+    answer: ({ admin, account, id: wanted }) => admin.keys.revoke(account, wanted),
   }),
 ]
 
@@ -141,9 +151,9 @@ function isOwn({ identity }: Pick<AdminCall, 'identity'>): boolean {
 }
 
 /** Keeps a customer's script from filling the key store. */
-async function requireRoom({ gateway, identity }: Pick<AdminCall, 'gateway' | 'identity'>): Promise<void> {
+async function requireRoom({ admin, identity }: Pick<AdminCall, 'admin' | 'identity'>): Promise<void> {
   if (identity.role === 'admin') return
-  const { valid, lastHour } = await gateway.admin.keys.inUse(identity.account)
+  const { valid, lastHour } = await admin.keys.inUse(identity.account)
   if (valid < most.valid && lastHour < most.lastHour) return
   const message = `An account can have ${most.valid} valid keys, and create ${most.lastHour} of them in an hour.`
   throw new GatewayError('rate_limit_exceeded', { message, shouldRetry: false })

@@ -5,24 +5,18 @@ import type { DeploymentHealth, GatewayHealth } from '../../../observe/health.ts
 import { usageUnits } from '../../../observe/usage/units.ts'
 import { version } from '../../../http/version.ts'
 import { requireGroup } from '../groups.ts'
-import { route, type Route } from '../route.ts'
+import { forAccount, forOperator, type Route } from '../route.ts'
 import { health, warning } from '../schemas/health.ts'
 import { me, model, prices } from '../schemas/model.ts'
 import { text } from '../../questions.ts'
-import { listOf } from '../schemas/values.ts'
 
 /** The routes of models, and of the session. */
 export const modelRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/me',
-    name: 'getMe',
+  forAccount('getMe', 'GET /me', {
     summary: 'Returns who sent the request, and what can be done here.',
-    role: 'account',
-    produces: 'json',
     response: me,
-    async answer({ gateway, identity, readOnly, groups }) {
-      const { currency, ...features } = gateway.admin.offers()
+    async answer({ admin, identity, readOnly, groups }) {
+      const { currency, ...features } = admin.offers()
       return {
         role: identity.role,
         ...(identity.role === 'account' && { account: identity.account }),
@@ -35,68 +29,43 @@ export const modelRoutes: readonly Route[] = [
       }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/health',
-    name: 'getHealth',
+  forOperator('getHealth', 'GET /health', {
     summary: 'Returns the state of this process: its stores, the breakers of deployments, and what is open and queued.',
-    role: 'admin',
-    produces: 'json',
     response: health,
     answer: ({ gateway }) => gateway.health(),
   }),
-  route({
-    method: 'GET',
-    path: '/warnings',
-    name: 'listWarnings',
+  forOperator('listWarnings', 'GET /warnings', {
     summary: 'Lists what is probably a mistake in the options of the gateway, each with what to change.',
-    role: 'admin',
-    produces: 'json',
-    response: listOf(warning),
-    answer: ({ gateway }) => ({ items: gateway.warnings() }),
+    list: warning,
+    answer: ({ gateway }) => gateway.warnings(),
   }),
-  route({
-    method: 'GET',
-    path: '/groups',
-    name: 'listGroups',
+  forAccount('listGroups', 'GET /groups', {
     summary: 'Lists the model groups in which keys can be created.',
-    role: 'account',
-    produces: 'json',
-    response: listOf(z.string()),
-    answer: async ({ groups }) => ({ items: await groups() }),
+    list: z.string(),
+    answer: ({ groups }) => groups(),
   }),
-  route({
-    method: 'GET',
-    path: '/models',
-    name: 'listModels',
+  forAccount('listModels', 'GET /models', {
     summary: 'Lists the models of a group, or of all groups, with the prices that apply now.',
-    role: 'account',
-    produces: 'json',
-    query: z.strictObject({ group: text.optional() }),
-    response: listOf(model),
-    async answer({ gateway, groups, query: { group }, identity }) {
+    query: { group: text.optional() },
+    list: model,
+    async answer({ admin, gateway, groups, query: { group }, identity }) {
       await requireGroup({ groups }, group)
       const found = new Map<string, { readonly model: Model; readonly groups: string[] }>()
       for (const name of group === undefined ? await groups() : [group]) {
-        for (const each of await gateway.admin.models(name)) {
+        for (const each of await admin.models(name)) {
           const known = found.get(each.id)
           if (known === undefined) found.set(each.id, { model: each, groups: [name] })
           else known.groups.push(name)
         }
       }
       const state = identity.role === 'admin' ? await gateway.health() : undefined
-      return { items: [...found.values()].map((each) => view(each.model, each.groups, state)) }
+      return [...found.values()].map((each) => view(each.model, each.groups, state))
     },
   }),
-  route({
-    method: 'GET',
-    path: '/prices',
-    name: 'getPrices',
+  forAccount('getPrices', 'GET /prices', {
     summary: 'Returns which price table the prices are from, and of which day.',
-    role: 'account',
-    produces: 'json',
     response: prices,
-    answer: ({ gateway }) => gateway.admin.prices() ?? {},
+    answer: ({ admin }) => admin.prices() ?? {},
   }),
 ]
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { invalid } from '../../../errors.ts'
 import type { PersonalItem } from '../../personal.ts'
-import { route, type Route } from '../route.ts'
+import { forOperator, type Route } from '../route.ts'
 import { user } from '../../../callers/key-rules.ts'
 import { id, time } from '../../questions.ts'
 import { money } from '../schemas/values.ts'
@@ -18,31 +18,21 @@ const erased = z.object({
 
 /** The routes of personal data. */
 export const personalRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/export',
-    name: 'exportAccount',
+  forOperator('exportAccount', 'GET /accounts/{account}/export', {
     summary: 'Returns everything that is stored about an account, one JSON object a line.',
-    role: 'admin',
-    produces: 'jsonl',
-    answer: ({ gateway, account }) => lines(gateway.admin.export(account)),
+    jsonl: ({ admin, account }) => lines(admin.export(account)),
   }),
-  route({
-    method: 'POST',
-    path: '/accounts/{account}/erase',
-    name: 'eraseAccount',
+  forOperator('eraseAccount', 'POST /accounts/{account}/erase', {
     summary: 'Revokes all keys of an account, or of one of its users, and removes what refers to a person.',
-    role: 'admin',
-    produces: 'json',
-    body: z.strictObject({
+    body: {
       confirm: id.describe('The id of the account once more.'),
       user: user.optional().describe('Only this user of the account.'),
-    }),
+    },
     response: erased,
-    async answer({ gateway, account, body: { confirm, user } }) {
+    async answer({ admin, account, body: { confirm, user } }) {
       if (confirm !== account) throw invalid('"confirm" must be the id of the account.', 'confirm')
-      if (user === undefined) return gateway.admin.erase(account)
-      await gateway.admin.eraseUser(account, user)
+      if (user === undefined) return admin.erase(account)
+      await admin.eraseUser(account, user)
       return {}
     },
   }),

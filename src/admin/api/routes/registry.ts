@@ -1,82 +1,59 @@
 import * as z from 'zod'
-import { GatewayError } from '../../../errors.ts'
+import { storedGroupFields, storedModelFields, storedPriceFields } from '../../../models/stored/documents.ts'
+import { optionalOf } from '../../../records/rules.ts'
 import { id, text, time } from '../../questions.ts'
-import { given, route, type Route } from '../route.ts'
-import {
-  groupChange,
-  modelChange,
-  newGroup,
-  newModel,
-  newPrice,
-  registryGroup,
-  registryModel,
-  registryPrice,
-} from '../schemas/registry.ts'
-import { listOf } from '../schemas/values.ts'
+import { groupRules, modelRules, version } from '../../registry/kinds.ts'
+import { priceRule } from '../../registry/prices.ts'
+import type { RegistryAdmin } from '../../registry/registry-admin.ts'
+import { forOperator, type Route } from '../route.ts'
+import { present } from '../scope.ts'
+import { component } from '../schemas/values.ts'
 
 const nothingLeft = z.object({ removed: z.boolean() })
-const ofVersion = z.strictObject({
-  version: z.int().min(1).optional().describe('The version that was read: a 409 if it was changed since.'),
-})
+
+const origin = {
+  source: z.enum(['options', 'registry']).describe('`options`: set in the code of the host, and changed there only.'),
+  version: z.int().optional().describe('For the next change.'),
+  createdAt: time.optional(),
+  fault: z.string().optional().describe('Why this process does not serve it.'),
+}
+
+const registryPrice = component(
+  'RegistryPrice',
+  z.object({
+    ...optionalOf(storedPriceFields),
+    isPlanned: z.boolean().describe('Whether it does not apply yet, and so can be removed.'),
+  }),
+)
 
 /** The routes of models, groups and prices that administration sets. */
 export const registryRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/registry/providers',
-    name: 'listProviders',
+  forOperator('listProviders', 'GET /registry/providers', {
     summary: 'Lists the names of the providers that deployments may use.',
-    role: 'admin',
-    produces: 'json',
-    response: listOf(z.string()),
-    answer: ({ gateway }) => ({ items: gateway.admin.registry.providers() }),
+    list: z.string(),
+    answer: ({ admin }) => admin.registry.providers(),
   }),
-  ...documents('model', {
-    of: ({ admin }) => admin.registry.models,
-    view: registryModel,
-    create: newModel,
-    update: modelChange,
-  }),
-  ...documents('group', {
-    of: ({ admin }) => admin.registry.groups,
-    view: registryGroup,
-    create: newGroup,
-    update: groupChange,
-  }),
-  route({
-    method: 'GET',
-    path: '/registry/prices',
-    name: 'listRegistryPrices',
+  ...documents('Model', storedModelFields, modelRules, ({ models }) => models),
+  ...documents('Group', storedGroupFields, groupRules, ({ groups }) => groups),
+  forOperator('listRegistryPrices', 'GET /registry/prices', {
     summary: 'Lists the prices of a model, or of all, by model, latest first.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({ model: text.optional() }),
-    response: listOf(registryPrice),
-    answer: async ({ gateway, query }) => ({ items: await gateway.admin.registry.prices.list(given(query)) }),
+    query: { model: text.optional() },
+    list: registryPrice,
+    answer: ({ admin, query }) => admin.registry.prices.list(query),
   }),
-  route({
-    method: 'POST',
-    path: '/registry/prices',
-    name: 'createRegistryPrice',
+  forOperator('createRegistryPrice', 'POST /registry/prices', {
     summary: 'Sets the price of a model from a moment on. Calls that started before keep theirs.',
-    role: 'admin',
-    produces: 'json',
     status: 201,
-    body: newPrice,
+    body: component('NewRegistryPrice', priceRule),
     response: registryPrice,
-    answer: ({ gateway, body }) => gateway.admin.registry.prices.create(given(body) as never),
+    answer: ({ admin, body }) => admin.registry.prices.create(body as never),
   }),
-  route({
-    method: 'DELETE',
-    path: '/registry/prices',
-    name: 'removeRegistryPrice',
+  forOperator('removeRegistryPrice', 'DELETE /registry/prices', {
     summary: 'Removes a price that does not apply yet.',
-    role: 'admin',
-    produces: 'json',
-    query: z.strictObject({ model: id, from: z.number().describe(time.description ?? '') }),
+    query: { model: id, from: z.number().describe(time.description ?? '') },
     response: nothingLeft,
-    async answer({ gateway, query }) {
-      await gateway.admin.registry.prices.remove(query)
+    async answer({ admin, query }) {
+      await admin.registry.prices.remove(query)
       return { removed: true }
     },
   }),
@@ -91,71 +68,46 @@ interface Documents {
   remove(id: string, choice: { readonly version?: number }): Promise<void>
 }
 
-interface Kind {
-  readonly of: (gateway: Parameters<Route['answer']>[0]['gateway']) => Documents
-  readonly view: z.ZodType
-  readonly create: z.ZodType
-  readonly update: z.ZodType
-}
-
-function documents(kind: 'model' | 'group', { of, view, create, update }: Kind): readonly Route[] {
-  const named = kind === 'model' ? 'Model' : 'Group'
-  const [path, one] = [`/registry/${kind}s`, `/registry/${kind}s/{id}`]
-  const common = { role: 'admin', produces: 'json' } as const
+/** The routes of models, or of groups. */
+function documents(
+  kind: 'Model' | 'Group',
+  fields: Readonly<Record<string, z.ZodType>>,
+  rules: typeof modelRules,
+  of: (admin: RegistryAdmin) => Documents,
+): readonly Route[] {
+  const name = kind.toLowerCase()
+  const path = `/registry/${name}s` as const
+  const response = component(`Registry${kind}`, z.object({ id, ...origin, ...optionalOf(fields) }))
   return [
-    route({
-      ...common,
-      method: 'GET',
-      path,
-      name: `listRegistry${named}s`,
-      summary: `Lists the ${kind}s as they are set, in the options and by administration.`,
-      response: listOf(view),
-      answer: async ({ gateway }) => ({ items: await of(gateway).list() }),
+    forOperator(`listRegistry${kind}s`, `GET ${path}`, {
+      summary: `Lists the ${name}s as they are set, in the options and by administration.`,
+      list: response,
+      answer: ({ admin }) => of(admin.registry).list(),
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path,
-      name: `createRegistry${named}`,
-      summary: `Creates a ${kind}.`,
+    forOperator(`createRegistry${kind}`, `POST ${path}`, {
+      summary: `Creates a ${name}.`,
       status: 201,
-      body: create,
-      response: view,
-      answer: ({ gateway, body }) => of(gateway).create(given(body as object) as never),
+      body: component(`NewRegistry${kind}`, rules.create),
+      response,
+      answer: ({ admin, body }) => of(admin.registry).create(body as never),
     }),
-    route({
-      ...common,
-      method: 'GET',
-      path: one,
-      name: `getRegistry${named}`,
-      summary: `Returns a ${kind} as it is set.`,
-      response: view,
-      async answer({ gateway, id: wanted }) {
-        const found = await of(gateway).find(wanted)
-        if (found === undefined) throw new GatewayError('not_found', { param: 'id', message: `No such ${kind}.` })
-        return found
-      },
+    forOperator(`getRegistry${kind}`, `GET ${path}/{id}`, {
+      summary: `Returns a ${name} as it is set.`,
+      response,
+      answer: async ({ admin, id: wanted }) => present(await of(admin.registry).find(wanted), name, 'id'),
     }),
-    route({
-      ...common,
-      method: 'PATCH',
-      path: one,
-      name: `updateRegistry${named}`,
-      summary: `Changes a ${kind}. Null removes a field. A 409 for one that is set in code.`,
-      body: update,
-      response: view,
-      answer: ({ gateway, id: wanted, body }) => of(gateway).update(wanted, given(body as object) as never),
+    forOperator(`updateRegistry${kind}`, `PATCH ${path}/{id}`, {
+      summary: `Changes a ${name}. Null removes a field. A 409 for one that is set in code.`,
+      body: component(`Registry${kind}Change`, rules.update),
+      response,
+      answer: ({ admin, id: wanted, body }) => of(admin.registry).update(wanted, body as never),
     }),
-    route({
-      ...common,
-      method: 'DELETE',
-      path: one,
-      name: `removeRegistry${named}`,
-      summary: `Removes a ${kind}.`,
-      query: ofVersion,
+    forOperator(`removeRegistry${kind}`, `DELETE ${path}/{id}`, {
+      summary: `Removes a ${name}.`,
+      query: { version },
       response: nothingLeft,
-      async answer({ gateway, id: wanted, query }) {
-        await of(gateway).remove(wanted, given(query))
+      async answer({ admin, id: wanted, query }) {
+        await of(admin.registry).remove(wanted, query)
         return { removed: true }
       },
     }),

@@ -2,60 +2,64 @@ import * as z from 'zod'
 import type { VideoListQuestion, VideoView } from '../../videos.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
-import { given, route, type AdminCall, type Route } from '../route.ts'
+import { forAccount, type AdminCall, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
-import { id, page, videoFilter } from '../../questions.ts'
-import { video } from '../schemas/video.ts'
-import { pageOf } from '../schemas/values.ts'
+import { id, page, time, videoFilter } from '../../questions.ts'
+import { component } from '../schemas/values.ts'
+
+/** A video task. */
+const video = component(
+  'Video',
+  z.object({
+    id,
+    account: id,
+    group: z.string(),
+    key: z.string().optional(),
+    user: z.string().optional(),
+    session: z.string().optional(),
+    model: z.string(),
+    provider: z.string().optional().describe('Only for the operator.'),
+    providerModel: z.string().optional().describe('Only for the operator.'),
+    state: z.enum(['pending', 'processing', 'completed', 'failed']),
+    progress: z.number().optional().describe('Percent.'),
+    prompt: z.string(),
+    seconds: z.number(),
+    size: z.string().optional(),
+    createdAt: time,
+    finishedAt: time.optional(),
+    expiresAt: time,
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+  }),
+)
 
 /** The routes of video tasks. */
 export const videoRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/videos',
-    name: 'listVideos',
+  forAccount('listVideos', 'GET /videos', {
     summary: 'Lists video tasks, newest first.',
     description:
       'With `state` or `model`, a page can have fewer tasks than `limit`, or none, although there is a next one.',
-    role: 'account',
-    produces: 'json',
-    query: z.strictObject({ account: id.optional(), ...videoFilter, ...page }),
-    response: pageOf(video),
-    async answer({ gateway, query, scope, identity }) {
-      const found = await gateway.admin.videos.list({ ...given(query), ...scope } as VideoListQuestion)
+    query: { account: id.optional(), ...videoFilter, ...page },
+    page: video,
+    async answer({ admin, query, scope, identity }) {
+      const found = await admin.videos.list({ ...query, ...scope } as VideoListQuestion)
       return { ...found, items: found.items.map((each) => shown(each, identity)) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/videos/{video}',
-    name: 'getVideo',
+  forAccount('getVideo', 'GET /accounts/{account}/videos/{video}', {
     summary: 'Returns a video task, updated from the vendor if a check is due.',
-    role: 'account',
-    produces: 'json',
     response: video,
-    answer: async ({ gateway, account, id: wanted, identity }) =>
-      shown(await gateway.admin.videos.find(account, wanted), identity),
+    answer: async ({ admin, account, id: wanted, identity }) =>
+      shown(await admin.videos.find(account, wanted), identity),
   }),
-  route({
-    method: 'GET',
-    path: '/accounts/{account}/videos/{video}/content',
-    name: 'getVideoContent',
+  forAccount('getVideoContent', 'GET /accounts/{account}/videos/{video}/content', {
     summary: 'Returns the bytes of a finished video, or a redirect to where it can be downloaded.',
-    role: 'account',
-    produces: 'bytes',
-    answer: content,
+    bytes: content,
   }),
-  route({
-    method: 'DELETE',
-    path: '/accounts/{account}/videos/{video}',
-    name: 'deleteVideo',
+  forAccount('deleteVideo', 'DELETE /accounts/{account}/videos/{video}', {
     summary: 'Cancels a video task if it has not ended, and deletes it.',
-    role: 'account',
-    produces: 'json',
     response: video,
-    answer: async ({ gateway, account, id: wanted, identity }) =>
-      shown(await gateway.admin.videos.remove(account, wanted), identity),
+    answer: async ({ admin, account, id: wanted, identity }) =>
+      shown(await admin.videos.remove(account, wanted), identity),
   }),
 ]
 
@@ -71,10 +75,10 @@ const forwarded = ['content-length', 'content-range', 'accept-ranges']
 /** Milliseconds after which a client that does not read is disconnected. */
 const stallMs = 60_000
 
-async function content({ gateway, account, id: wanted, exchange }: AdminCall): Promise<Reply> {
+async function content({ admin, account, id: wanted, exchange }: AdminCall): Promise<Reply> {
   const range = header(exchange, 'range')
   const { signal } = exchange
-  const found = await gateway.admin.videos.content(account, wanted, { signal, ...(range !== undefined && { range }) })
+  const found = await admin.videos.content(account, wanted, { signal, ...(range !== undefined && { range }) })
   if ('url' in found) return { status: 302, headers: { location: found.url }, body: '' }
   const kept = Object.entries(found.headers).filter(([name]) => forwarded.includes(name))
   const headers = { ...Object.fromEntries(kept), 'content-type': typeOf(found.headers['content-type']) }

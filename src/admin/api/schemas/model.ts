@@ -1,35 +1,38 @@
 import * as z from 'zod'
 import { breakerState } from './health.ts'
-import { count } from './values.ts'
+import { component, count } from './values.ts'
 
 const price = z
   .record(z.string(), z.unknown())
   .describe('The price as in the options of the gateway, without the factor of the group: decimal strings by part.')
 
 /** A model. */
-export const model: z.ZodObject = z.object({
-  id: z.string(),
-  created: z.number().describe('Seconds since the epoch.'),
-  displayName: z.string().optional(),
-  ownedBy: z.string(),
-  contextWindow: count.optional(),
-  maxOutputTokens: count.optional(),
-  groups: z.array(z.string()).describe('The groups that may use it, of those that the identity may use.'),
-  price: price.optional(),
-  deployments: z
-    .array(
-      z.object({
-        provider: z.string(),
-        model: z.string(),
-        state: breakerState.describe('As this process sees it: requests avoid a deployment that is not closed.'),
-        order: z.number(),
-        weight: z.number(),
-        price: price.optional(),
-      }),
-    )
-    .optional()
-    .describe('Only for the operator.'),
-})
+export const model: z.ZodObject = component(
+  'Model',
+  z.object({
+    id: z.string(),
+    created: z.number().describe('Seconds since the epoch.'),
+    displayName: z.string().optional(),
+    ownedBy: z.string(),
+    contextWindow: count.optional(),
+    maxOutputTokens: count.optional(),
+    groups: z.array(z.string()).describe('The groups that may use it, of those that the identity may use.'),
+    price: price.optional(),
+    deployments: z
+      .array(
+        z.object({
+          provider: z.string(),
+          model: z.string(),
+          state: breakerState.describe('As this process sees it: requests avoid a deployment that is not closed.'),
+          order: z.number(),
+          weight: z.number(),
+          price: price.optional(),
+        }),
+      )
+      .optional()
+      .describe('Only for the operator.'),
+  }),
+)
 
 /** Where prices are from. */
 export const prices: z.ZodObject = z.object({

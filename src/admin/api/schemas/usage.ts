@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { usageFields, usageFieldsWith } from '../../../observe/usage/fields.ts'
 import { eachUnit, units, type UsageUnits } from '../../../observe/usage/units.ts'
 import { time } from '../../questions.ts'
-import { count, money } from './values.ts'
+import { component, count, money } from './values.ts'
 
 /** What a row or a point of sums has. */
-export const sums: Readonly<Record<keyof UsageUnits | 'requests' | 'incomplete' | 'cost', z.ZodType>> = {
+const sums: Readonly<Record<keyof UsageUnits | 'requests' | 'incomplete' | 'cost', z.ZodType>> = {
   requests: count,
   incomplete: count.describe('Requests that failed or were cancelled.'),
   ...eachUnit((unit) => units[unit].rule),
@@ -20,19 +20,48 @@ const costs = {
 }
 
 /** A row of sums. */
-export const usageRow: z.ZodObject = z.object({
-  day: z.string().optional(),
-  period: time.optional().describe('The start of the period.'),
-  ...Object.fromEntries(texts.map((name) => [name, z.string().optional()])),
-  ...sums,
-  ...costs,
-  uncosted: count
-    .optional()
-    .describe('Requests that are not in `vendorCost`, because it is not known. Only for the operator.'),
-})
+export const usageRow: z.ZodObject = component(
+  'UsageRow',
+  z.object({
+    day: z.string().optional(),
+    period: time.optional().describe('The start of the period.'),
+    ...Object.fromEntries(texts.map((name) => [name, z.string().optional()])),
+    ...sums,
+    ...costs,
+    uncosted: count
+      .optional()
+      .describe('Requests that are not in `vendorCost`, because it is not known. Only for the operator.'),
+  }),
+)
 
 /** A request in the log. */
-export const request: z.ZodObject = z.object({
-  ...Object.fromEntries(usageFieldsWith().map((name) => [name, usageFields[name].rule])),
-  margin: costs.margin,
+export const request: z.ZodObject = component(
+  'Request',
+  z.object({
+    ...Object.fromEntries(usageFieldsWith().map((name) => [name, usageFields[name].rule])),
+    margin: costs.margin,
+  }),
+)
+
+const point = z.object({ at: time.describe('The start of the period.'), ...sums })
+
+/** Sums by period. */
+export const usageSeries: z.ZodObject = z.object({
+  total: z.array(point).describe('Every period of the range, also those without a request.'),
+  series: z.array(
+    z.object({
+      name: z.string().nullable().describe('Null: all others, and requests without a key or user.'),
+      points: z.array(point),
+    }),
+  ),
+})
+
+/** Latencies of a period. */
+export const latencyPoint: z.ZodObject = z.object({
+  at: time.describe('The start of the period.'),
+  requests: count.describe('Completed requests that were measured: the last ones of the period, at most 100.'),
+  medianMs: z.number().optional(),
+  p95Ms: z.number().optional(),
+  medianFirstByteMs: z.number().optional(),
+  p95FirstByteMs: z.number().optional(),
 })

@@ -19,12 +19,27 @@ export function listOf(item: z.ZodType): z.ZodObject {
   return z.object({ items: z.array(item) })
 }
 
+const names = new WeakMap<z.core.$ZodType, string>()
+
+/** The schema, which has a name of its own in the OpenAPI document. */
+export function component<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  names.set(schema, name)
+  return schema
+}
+
+export function componentName(schema: z.core.$ZodType): string | undefined {
+  return names.get(schema)
+}
+
 /** The body of every error. */
-export const errorBody: z.ZodObject = z.object({
-  error: z.object({
-    message: z.string().describe('What to change.'),
-    type: z.string(),
-    param: z.string().nullable().describe('The invalid parameter or field.'),
-    code: z.string().describe('A stable code, such as `invalid_request_error`.'),
+export const errorBody: z.ZodObject = component(
+  'Error',
+  z.object({
+    error: z.object({
+      message: z.string().describe('What to change.'),
+      type: z.string(),
+      param: z.string().nullable().describe('The invalid parameter or field.'),
+      code: z.string().describe('A stable code, such as `invalid_request_error`.'),
+    }),
   }),
-})
+)
