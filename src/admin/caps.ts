@@ -2,7 +2,7 @@ import type { ScopedCap } from '../records/cap.ts'
 import type { CapAmounts, CapLimits, CapMeasure, CapOverride, CapState, LedgerCaps } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
-import type { CallerCap } from '../admission/caps.ts'
+import type { CallerCap, CappedCaller } from '../admission/caps.ts'
 import type { KeyRecord, KeyStore } from '../callers/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
@@ -28,6 +28,8 @@ export interface CapView {
   readonly cap: string
   /** Whose use it counts. */
   readonly per: NonNullable<ScopedCap['per']>
+  /** The tag, if it counts per tag. */
+  readonly tag?: string
   /** The start of the current period, of a rolling window that of the grain. Milliseconds since the epoch. */
   readonly start: number
   /** When the use that counts now begins to count no longer. Milliseconds since the epoch. */
@@ -123,17 +125,20 @@ export class CapAdmin {
     throw new GatewayError('not_found', { param: 'cap', message: 'No such cap applies to these calls.' })
   }
 
-  async #of({ account, key, group, user }: CapSubject): Promise<readonly CallerCap[]> {
+  async #of({ account, key, group, user, tag, model }: CapSubject): Promise<readonly CallerCap[]> {
     if (this.#ledger?.caps === undefined) throw invalid('Caps need the option "billing" and a ledger with caps.')
     await requireGroup(this.#known, group)
     const record = key === undefined ? undefined : await this.#record(account, key)
-    return this.#caps.of({
+    const tags = tag === undefined ? record?.tags : [tag]
+    const caller: CappedCaller = {
       account,
       group: group ?? record?.group ?? '',
       ...(record !== undefined && { key: record.continues ?? record.id }),
       ...(record?.caps !== undefined && { caps: record.caps }),
       ...((user ?? record?.user) !== undefined && { user: (user ?? record?.user) as string }),
-    })
+      ...(tags !== undefined && { tags }),
+    }
+    return this.#caps.of(caller, model)
   }
 
   async #record(account: string, key: string): Promise<KeyRecord> {
@@ -159,11 +164,12 @@ export class CapAdmin {
   }
 }
 
-function view({ cap, per }: CallerCap, state: CapState, overrides: readonly CapOverride[]): CapView {
+function view({ cap, per, tag }: CallerCap, state: CapState, overrides: readonly CapOverride[]): CapView {
   const { start, resetsAt, limits, settled, held } = state
   return {
     cap: cap.name,
     per,
+    ...(tag !== undefined && { tag }),
     start,
     resetsAt,
     limits: shown(limits),

@@ -129,6 +129,10 @@ export interface CapSubject {
   readonly group?: string
   /** The user. Default: that of the key; without one, caps per user are left out. */
   readonly user?: string
+  /** The tag. Default: those of the key; without any, caps per tag are left out. */
+  readonly tag?: string
+  /** The model. Default: caps per model, and caps of some models, are left out. */
+  readonly model?: string
 }
 
 /** New limits of a cap. Null removes a limit; a measure that is absent keeps its own. */
@@ -155,6 +159,8 @@ export const capSubject: Shape<Omit<CapSubject, 'account'>> = {
   key: text.optional(),
   group: text.optional(),
   user: user.optional(),
+  tag: text.optional(),
+  model: text.optional(),
 }
 
 export const capOverride: Shape<Omit<CapOverrideRequest, 'account' | 'cap'>> = {

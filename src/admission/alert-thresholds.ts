@@ -13,6 +13,8 @@ export interface CapNotice {
   readonly group: string
   readonly key?: string
   readonly user?: string
+  readonly tag?: string
+  readonly model?: string
   readonly measure: 'money' | 'tokens' | 'calls'
   readonly percent: number
   readonly limit: string
@@ -56,7 +58,7 @@ function thresholdsOf(
   state: CapPeriodLimits,
   caller: CappedCaller,
 ): readonly CapThreshold[] {
-  const { cap, per } = capped ?? {}
+  const { cap, per, tag, model } = capped ?? {}
   if (cap?.thresholds === undefined || per === undefined) return noThresholds
   const { name, window, start, end, limits } = state
   const thresholds: CapThreshold[] = []
@@ -71,6 +73,8 @@ function thresholdsOf(
         group: caller.group,
         ...(per === 'key' && caller.key !== undefined && { key: caller.key }),
         ...(per === 'user' && caller.user !== undefined && { user: caller.user }),
+        ...(tag !== undefined && { tag }),
+        ...(model !== undefined && { model }),
         measure,
         percent,
         limit: String(limit),

@@ -36,9 +36,9 @@ export class CapHolds {
   }
 
   /** The caps that apply to a caller. Throws a 503 if it has caps that the ledger cannot count. */
-  of(caller: CappedCaller): readonly CallerCap[] {
+  of(caller: CappedCaller, model?: string): readonly CallerCap[] {
     const { groups, ledger } = this.#options
-    const caps = callerCaps(caller, groups, this.#forAll)
+    const caps = callerCaps(caller, model, groups, this.#forAll)
     if (caps.length === 0 || ledger?.caps !== undefined) return caps
     const cause = new TypeError('a caller has caps, but there is no ledger with caps: set "billing" and its storage')
     throw new GatewayError('service_unavailable', { cause })

@@ -57,12 +57,27 @@ function breachesOf(cap: CallerCap, state: CapState, more: CapAmounts, now: numb
   })
 }
 
+/** Whose use a cap counts. What other accounts use is not for this one to know. */
+const owners: Readonly<Record<CallerCap['per'], { readonly name: string; readonly isShared?: true }>> = {
+  account: { name: 'this account' },
+  key: { name: 'this key' },
+  user: { name: 'this user' },
+  tag: { name: 'this tag' },
+  group: { name: 'all callers of this group', isShared: true },
+  model: { name: 'all callers of this model', isShared: true },
+  all: { name: 'all callers', isShared: true },
+}
+
+/** Whether a cap counts what other accounts use. */
+export function isShared(per: CallerCap['per']): boolean {
+  return owners[per].isShared === true
+}
+
 function messageOf({ cap: { cap, per }, state, measure, limit, more, waitMs }: ExceededCap, currency: string): string {
   const text = (amount: bigint) => amountText(measure, amount, currency)
   const reset = `It resets at ${new Date(state.resetsAt).toISOString()}.`
-  // What other accounts use is not for this one to know.
-  if (per === 'all') return `The cap "${cap.name}" of all callers is reached. ${reset}`
-  const owner = per === 'key' ? 'this key' : per === 'user' ? 'this user' : 'this account'
+  const owner = owners[per].name
+  if (isShared(per)) return `The cap "${cap.name}" of ${owner} is reached. ${reset}`
   if (waitMs === Infinity) {
     return `This request may use up to ${text(more)}, more than the cap "${cap.name}" of ${owner} allows in a period: ${text(limit)}. Shorten it, or lower the limit of output tokens.`
   }

@@ -1,6 +1,7 @@
 /** The caps of a caller, as claims of a hold. */
 import crypto from 'node:crypto'
 import { periodsAround } from '../records/calendar.ts'
+import { matches } from '../models/catalogue.ts'
 import type { Cap, ScopedCap } from '../records/cap.ts'
 import type { CapClaim, CapLimits, CapMeasure, CapPeriods } from '../money/caps/contract.ts'
 import type { Caller } from '../callers/contract.ts'
@@ -18,16 +19,24 @@ export interface CallerCap {
   /** The name of its claims. */
   readonly name: string
   readonly rule: CapRule
+  /** The tag of which it counts the use, if it counts tags. */
+  readonly tag?: string
+  /** The model of the call, if it counts models. */
+  readonly model?: string
 }
 
-const none: readonly CallerCap[] = []
+const none: readonly never[] = []
 
 /** Whom caps are looked up for. */
-export type CappedCaller = Pick<Caller, 'account' | 'group' | 'key' | 'user' | 'caps'>
+export type CappedCaller = Pick<Caller, 'account' | 'group' | 'key' | 'user' | 'tags' | 'caps'>
 
-/** The caps of a caller's key, of its group, and of all callers. Throws a `TypeError` for invalid caps of a key. */
+/**
+ * The caps of a caller's key, of its group, and of all callers. Without a model, those that depend on it are left out. Throws a
+ * `TypeError` for invalid caps of a key.
+ */
 export function callerCaps(
   caller: CappedCaller,
+  model: string | undefined,
   groups: Groups,
   forAll: readonly ScopedCap[] | undefined,
 ): readonly CallerCap[] {
@@ -35,30 +44,49 @@ export function callerCaps(
   if (caller.caps === undefined && ofGroup === undefined && forAll === undefined) return none
   const found: CallerCap[] = []
   for (const cap of caller.caps ?? []) {
+    if (!counts(cap, model)) continue
     found.push({ cap, per: 'key', name: bounded(`cap ${ownerOf(caller)} ${quoted(cap.name)}`), rule: ruleOf(cap) })
   }
-  for (const cap of ofGroup ?? []) add(found, cap, `cap group ${quoted(caller.group)} ${quoted(cap.name)}`, caller)
-  for (const cap of forAll ?? []) add(found, cap, `cap ${quoted(cap.name)}`, caller)
+  for (const cap of ofGroup ?? [])
+    add(found, cap, `cap group ${quoted(caller.group)} ${quoted(cap.name)}`, caller, model)
+  for (const cap of forAll ?? []) add(found, cap, `cap ${quoted(cap.name)}`, caller, model)
   return found
 }
 
-function add(found: CallerCap[], cap: ScopedCap, prefix: string, caller: CappedCaller): void {
-  const { per = 'account' } = cap
-  const owner = ownerIn(per, caller)
-  if (owner !== undefined) found.push({ cap, per, name: bounded(`${prefix}${owner}`), rule: ruleOf(cap) })
+function counts({ models }: Cap, model: string | undefined): boolean {
+  return models === undefined || (model !== undefined && models.some((name) => matches(name, model)))
 }
 
-/** Undefined if the cap does not apply. */
-function ownerIn(per: CallerCap['per'], caller: CappedCaller): string | undefined {
+function add(
+  found: CallerCap[],
+  cap: ScopedCap,
+  prefix: string,
+  caller: CappedCaller,
+  model: string | undefined,
+): void {
+  if (!counts(cap, model)) return
+  const { per = 'account' } = cap
+  const put = (owner: string, more?: Pick<CallerCap, 'tag' | 'model'>) =>
+    found.push({ cap, per, name: bounded(`${prefix}${owner}`), rule: ruleOf(cap), ...more })
+  const { account, group, user, tags = none } = caller
+  const ofAccount = ` account ${quoted(account)}`
   switch (per) {
     case 'all':
-      return ''
+      return void put('')
     case 'account':
-      return ` account ${quoted(caller.account)}`
+      return void put(ofAccount)
     case 'key':
-      return ` ${ownerOf(caller)}`
+      return void put(` ${ownerOf(caller)}`)
+    case 'group':
+      return void put(` group ${quoted(group)}`)
     case 'user':
-      return caller.user === undefined ? undefined : ` account ${quoted(caller.account)} user ${quoted(caller.user)}`
+      if (user !== undefined) put(`${ofAccount} user ${quoted(user)}`)
+      return
+    case 'model':
+      if (model !== undefined) put(` model ${quoted(model)}`, { model })
+      return
+    case 'tag':
+      for (const tag of new Set(tags)) put(`${ofAccount} tag ${quoted(tag)}`, { tag })
   }
 }
 

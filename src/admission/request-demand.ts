@@ -46,7 +46,7 @@ export function demandOf(
   const { ledger, billing, limitOptions } = admission.options
   const { caller, estimate, model } = request
   const multiplier = admission.multiplierOf(caller.group)
-  const caps = isHeld ? admission.caps.of(caller) : noCaps
+  const caps = isHeld ? admission.caps.of(caller, model.id) : noCaps
   const { hold, cap } =
     caps.length > 0
       ? admission.caps.hold(caps, request, multiplier)

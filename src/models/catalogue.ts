@@ -120,6 +120,7 @@ function includes(names: Group['models'], model: Model, id: string): boolean {
   return names === '*' || names.some((name) => matches(name, model.id) || matches(name, id))
 }
 
-function matches(name: string, id: string): boolean {
+/** Whether a name, which may end in `*`, means a model. */
+export function matches(name: string, id: string): boolean {
   return name.endsWith('*') ? id.startsWith(name.slice(0, -1)) : name === id
 }

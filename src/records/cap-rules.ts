@@ -1,6 +1,7 @@
 /** The rules that caps in the options and in keys are checked by. */
 import * as z from 'zod'
 import { isTimeZone } from './calendar.ts'
+import { capOwners } from './cap.ts'
 import { strict } from './rules.ts'
 
 const hourMs = 3_600_000
@@ -45,6 +46,7 @@ const shape = {
   tokens: limit,
   calls: limit,
   thresholds: z.array(z.number().gt(0).max(100)).max(10).optional(),
+  models: z.array(z.string().min(1)).min(1).max(100).optional(),
 }
 
 const mustLimit = 'must limit "money", "tokens" or "calls"'
@@ -62,7 +64,7 @@ export const caps: z.ZodType = list(strict(shape).refine(limitsSomething, mustLi
 /** A cap of any kind. */
 export const scopedCap: z.ZodType = strict({
   ...shape,
-  per: z.enum(['account', 'key', 'user', 'all']).optional(),
+  per: z.enum(capOwners).optional(),
 }).refine(limitsSomething, mustLimit)
 
 /** Caps of a group, or of all callers. */

@@ -28,6 +28,8 @@ export interface Cap {
    * once per grain). What open calls hold does not count. Default none.
    */
   readonly thresholds?: readonly number[]
+  /** Counts only calls of these models: their names, each of which may end in `*`. Default: of all models. */
+  readonly models?: readonly string[]
 }
 
 /** A period that ends now. */
@@ -46,7 +48,11 @@ export interface ScopedCap extends Cap {
   /**
    * Whose use is counted together. `account` (the default) and `key`: of each account, of each key. `user`: of each user of
    * an account, if `authenticate` or the key names the user; other calls are not capped, because clients choose the name.
-   * `all`: of all callers.
+   * `tag`: of each tag that keys or callers of an account have. `group`: of all callers of each group. `model`: of all callers
+   * of each model. `all`: of all callers.
    */
-  readonly per?: 'account' | 'key' | 'user' | 'all'
+  readonly per?: (typeof capOwners)[number]
 }
+
+/** Whose use a cap can count. */
+export const capOwners = ['account', 'key', 'user', 'tag', 'group', 'model', 'all'] as const

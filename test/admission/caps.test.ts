@@ -183,6 +183,61 @@ describe('a cap', () => {
     expect(await call(key('c'))).toBe('key')
   })
 
+  test('counts per tag, per group, per model, and of some models', async () => {
+    const key = (account: string, group: string, ...tags: string[]) => ({ account, group, tags })
+    const caps = [
+      { name: 'tag', period: 'day', calls: 1, per: 'tag' },
+      { name: 'group', period: 'day', calls: 4, per: 'group' },
+      { name: 'big', period: 'day', calls: 1, models: ['big*'] },
+    ] as const
+    const { url, receipt, gateway } = await capped({
+      keys: {
+        'sk-a': key('acme', 'one', 'red', 'blue'),
+        'sk-b': key('acme', 'one', 'blue'),
+        'sk-c': key('other', 'one', 'blue'),
+        'sk-d': key('acme', 'one'),
+        'sk-e': key('acme', 'two'),
+        'sk-f': key('other', 'two'),
+      },
+      groups: { one: { models: '*', caps }, two: { models: '*' } },
+      billing: { currency: 'EUR', caps: [{ name: 'model', period: 'day', calls: 3, per: 'model' }] },
+      models: (provider) => ({
+        m: { provider, price: { input: '1', output: '1' } },
+        'big-one': { provider, price: { input: '1', output: '1' }, aliases: ['large'] },
+      }),
+    })
+    const call = async (name: string, model = 'm') => {
+      const { status, error } = await ask(url, { model }, `sk-${name}`)
+      if (error === undefined) await receipt()
+      return /cap "(\w+)"/.exec(error?.message ?? '')?.[1] ?? status
+    }
+    expect(await call('a')).toBe(200)
+    expect(await call('b')).toBe('tag')
+    // The tag of another account is another one.
+    expect(await call('c')).toBe(200)
+    // An alias is the same model.
+    expect(await call('d', 'large')).toBe(200)
+    expect(await call('d', 'big-one')).toBe('big')
+    expect(await call('d')).toBe(200)
+    expect(await call('d')).toBe('group')
+    expect(await call('e')).toBe('model')
+    expect(await call('f', 'large')).toBe(200)
+    const { caps: admin } = gateway.admin
+    const subject = { account: 'acme', group: 'one', tag: 'red', model: 'big-one' }
+    const known = await admin.list(subject)
+    expect(known.map(({ cap, per, tag, used }) => [cap, per, tag, used.calls])).toEqual([
+      ['tag', 'tag', 'red', 1],
+      ['group', 'group', undefined, 4],
+      ['big', 'account', undefined, 1],
+      ['model', 'model', undefined, 2],
+    ])
+    await admin.override({ ...subject, cap: 'big', limits: { calls: 2 } })
+    await admin.override({ ...subject, cap: 'group', limits: { calls: 5 } })
+    expect(await call('d', 'large')).toBe(200)
+    const bare = await admin.list({ account: 'acme', group: 'one' })
+    expect(bare.map(({ cap }) => cap)).toEqual(['group'])
+  })
+
   test('of all callers does not tell what others use', async () => {
     const { url, receipt } = await capped({
       keys: { 'sk-test': { account: 'acme' }, 'sk-other': { account: 'other' } },

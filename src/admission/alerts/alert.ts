@@ -21,7 +21,7 @@ export interface CapAlert extends AnyAlert {
   readonly type: 'cap.threshold'
   /** The name of the cap. */
   readonly cap: string
-  /** Whose use the cap counts: of this account, key, user, or of all callers. */
+  /** Whose use the cap counts, such as that of this account, or of all callers. */
   readonly per: NonNullable<ScopedCap['per']>
   /** The group of the caller. */
   readonly group: string
@@ -29,6 +29,10 @@ export interface CapAlert extends AnyAlert {
   readonly key?: string
   /** The user, if the cap counts per user. */
   readonly user?: string
+  /** The tag, if the cap counts per tag. */
+  readonly tag?: string
+  /** The model, if the cap counts per model. */
+  readonly model?: string
   /** What is limited. */
   readonly measure: 'money' | 'tokens' | 'calls'
   /** The threshold. */

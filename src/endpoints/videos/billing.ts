@@ -39,7 +39,7 @@ export class TaskBilling implements VideoBilling {
     const { ledger, guard, admission } = this.#options
     const agreed = task.data.held === undefined ? undefined : BigInt(task.data.held)
     const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)).cost)
-    const caps = capsOfTask(admission.caps, task)
+    const caps = capsOfTask(admission.caps, task, await this.#modelIdOf(task))
     if (ledger === undefined || (amount === 0n && caps.length === 0)) return { held: '0' }
     if (admission.isOverflowing(true))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
@@ -70,7 +70,12 @@ export class TaskBilling implements VideoBilling {
     let overage = 0n
     if (ledger !== undefined && (held !== '0' || counted !== undefined)) {
       const id = task.data.attempt
-      const settlement = { id, account: task.account, amount, ...settledCaps(admission.caps, task, id) }
+      const settlement = {
+        id,
+        account: task.account,
+        amount,
+        ...settledCaps(admission.caps, task, id, await this.#modelIdOf(task)),
+      }
       if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
       else await guard.call(() => ledger.release(settlement))
     }
@@ -100,6 +105,12 @@ export class TaskBilling implements VideoBilling {
   /** The model with the prices as of the submission. */
   #modelOf({ data: { request, group }, createdAt }: StoredTask): Promise<Model | undefined> {
     return this.#options.catalogue.lookUp(request.model, createdAt, group)
+  }
+
+  /** Caps count the model, by whichever name it was asked for. */
+  async #modelIdOf(task: StoredTask): Promise<string> {
+    const model = await this.#modelOf(task).catch(() => undefined)
+    return model?.id ?? task.data.request.model
   }
 
   #multiplierOf({ data: { multiplier, group } }: StoredTask): bigint {

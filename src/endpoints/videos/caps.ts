@@ -5,9 +5,9 @@ import type { CallerCap, CappedCaller } from '../../admission/caps.ts'
 import type { Settlement } from '../../money/ledger/contract.ts'
 import type { CountedCap, StoredTask } from '../../tasks/task.ts'
 
-/** The caps that apply to the caller of a task. */
-export function capsOfTask(caps: CapHolds, task: StoredTask): readonly CallerCap[] {
-  return caps.of(callerOf(task))
+/** The caps that apply to a task of a model. */
+export function capsOfTask(caps: CapHolds, task: StoredTask, model: string): readonly CallerCap[] {
+  return caps.of(callerOf(task), model)
 }
 
 /** The periods in which a hold counts, as stored with its task. */
@@ -23,22 +23,24 @@ export function settledCaps(
   caps: CapHolds,
   task: StoredTask,
   id: string,
+  model: string,
 ): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
   const { counted } = task.data
   const states = counted?.map(({ limits, ...period }) => {
     const entries = Object.entries(limits).map(([measure, limit]) => [measure, BigInt(limit)])
     return { ...period, limits: Object.fromEntries(entries) as CapState['limits'] }
   })
-  return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task), states, callerOf(task), 0)
+  return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task, model), states, callerOf(task), 0)
 }
 
 function callerOf({ account, data }: StoredTask): CappedCaller {
-  const { group, key, user, userIsKnown, callerCaps } = data
+  const { group, key, user, userIsKnown, tags, callerCaps } = data
   return {
     account,
     group,
     ...(key !== undefined && { key }),
     ...(userIsKnown === true && user !== undefined && { user }),
+    ...(tags !== undefined && { tags }),
     ...(callerCaps !== undefined && { caps: callerCaps }),
   }
 }

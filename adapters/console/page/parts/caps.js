@@ -42,7 +42,8 @@ export function CapsCard({ account }) {
     reload()
   }
   const isEditable = role === 'admin' && !readOnly
-  const edit = (/** @type {GroupCap} */ cap) => (isEditable && cap.per !== 'all' ? () => setEdited(cap) : undefined)
+  const edit = (/** @type {GroupCap} */ cap) =>
+    isEditable && !['all', 'group', 'model'].includes(cap.per) ? () => setEdited(cap) : undefined
   return h(
     Card,
     { title: t('caps') },

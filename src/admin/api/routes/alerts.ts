@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { isShared } from '../../../admission/cap-refusal.ts'
+import { capOwners } from '../../../records/cap.ts'
 import { forAccount, type Route } from '../route.ts'
 import { id, page, time } from '../../questions.ts'
 import { money } from '../schemas/values.ts'
@@ -16,10 +18,12 @@ const alert = z.discriminatedUnion('type', [
     ...common,
     type: z.literal('cap.threshold'),
     cap: z.string(),
-    per: z.enum(['account', 'key', 'user', 'all']),
+    per: z.enum(capOwners),
     group: z.string(),
     key: id.optional(),
     user: z.string().optional(),
+    tag: z.string().optional(),
+    model: z.string().optional(),
     measure: z.enum(['money', 'tokens', 'calls']),
     percent: z.number().describe('The threshold.'),
     limit: z.string().describe('The limit in force. A decimal string.'),
@@ -47,7 +51,7 @@ export const alertRoutes: readonly Route[] = [
       const found = await admin.alerts.list({ ...asked, ...scope })
       if (identity.role === 'admin') return found
       // What all callers together use is no business of one of them.
-      return { ...found, items: found.items.filter((each) => each.type !== 'cap.threshold' || each.per !== 'all') }
+      return { ...found, items: found.items.filter((each) => each.type !== 'cap.threshold' || !isShared(each.per)) }
     },
   }),
 ]

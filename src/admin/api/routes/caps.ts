@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { isShared } from '../../../admission/cap-refusal.ts'
+import { capOwners } from '../../../records/cap.ts'
 import { forAccount, forOperator, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
 import { capOverride, capSubject, time } from '../../questions.ts'
@@ -11,7 +13,8 @@ const cap = component(
   'Cap',
   z.object({
     cap: z.string(),
-    per: z.enum(['account', 'key', 'user', 'all']),
+    per: z.enum(capOwners),
+    tag: z.string().optional(),
     start: time,
     resetsAt: time,
     limits: amounts.describe('The limits in force. A measure that is absent is not limited.'),
@@ -31,7 +34,7 @@ const cap = component(
 /** The routes of caps. */
 export const capRoutes: readonly Route[] = [
   forAccount('listCaps', 'GET /accounts/{account}/caps', {
-    summary: 'Lists the caps of an account, key, group and user: limits, use, and when they reset.',
+    summary: 'Lists the caps of an account, key, group, user, tag and model: limits, use, and when they reset.',
     query: capSubject,
     list: cap,
     async answer(call) {
@@ -39,7 +42,7 @@ export const capRoutes: readonly Route[] = [
       await requireGroup(call, query.group)
       const items = await admin.caps.list({ account, ...query })
       // What all callers together use is no business of one of them.
-      return identity.role === 'admin' ? items : items.filter(({ per }) => per !== 'all')
+      return identity.role === 'admin' ? items : items.filter(({ per }) => !isShared(per))
     },
   }),
   forOperator('overrideCap', 'PUT /accounts/{account}/caps/{cap}', {
