@@ -36,6 +36,8 @@ export interface Deployment {
   readonly timeoutMs?: number
   /** Whether the client chose the vendor's model name (`'openai/*'`), so that an unknown name is the client's error. */
   readonly open?: boolean
+  /** Whether it is called with a key of the customer's. */
+  readonly hasOwnKey?: boolean
   /** Price of a request, if the model itself has none. */
   readonly price?: Price
   /** What calls cost the host. Default: the list price of the price table, if it has one. */

@@ -140,7 +140,7 @@ export class OwnKeys {
     if (providers === undefined) this.#providers.set(provider, (providers = new LRUCache({ max: mostProviders })))
     let own = providers.get(apiKey)
     if (own === undefined) providers.set(apiKey, (own = withKey(provider, apiKey)))
-    return { ...deployment, provider: own, price: this.#priceOf(price), cost: nothing }
+    return { ...deployment, provider: own, hasOwnKey: true, price: this.#priceOf(price), cost: nothing }
   }
 
   #priceOf(price: Price | undefined): Price {

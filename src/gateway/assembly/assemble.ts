@@ -137,6 +137,7 @@ export function assemble(options: GatewayOptions): Assembly {
     forget: (hash) => authenticator.forget(hash),
   })
   const breaker = new Breaker(options.breaker ?? {}, ticks, (change) => observer.breaker(change))
+  const refusals = options.storage?.limits && { store: stores.limits, guard: guard('the limit store') }
   const serving = new Serving({
     retry: options.retry ?? {},
     timeouts,
@@ -144,7 +145,7 @@ export function assemble(options: GatewayOptions): Assembly {
     heartbeat: new Heartbeat(timeouts.keepAliveMs ?? 15_000),
     random,
     observer,
-    queues: options.fairness && new VendorQueues(options.fairness, groups),
+    queues: options.fairness && new VendorQueues(options.fairness, groups, refusals),
   })
   const routes = new Routes(options.endpoints)
   const sizes = { ...defaultSizes, ...options.sizes }

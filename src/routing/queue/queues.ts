@@ -4,6 +4,7 @@ import { TimeLimit } from '../../http/time-limit.ts'
 import type { Groups } from '../../models/group-fields.ts'
 import type { Deployment } from '../../models/contract.ts'
 import { ByDeployment } from '../by-deployment.ts'
+import { SharedRefusals, type RefusalCounts } from './shared-refusals.ts'
 import { VendorQueue, type QueuedCall } from './vendor-queue.ts'
 
 /** How calls share the limit of a vendor. */
@@ -19,15 +20,23 @@ export interface FairnessOptions {
 export class VendorQueues {
   readonly #groups: Groups
   readonly #settings: { readonly maxWaitMs: number; readonly longest: TimeLimit }
+  readonly #counts: RefusalCounts | undefined
   readonly #queues = new ByDeployment<VendorQueue>()
 
-  constructor({ maxWaitMs = 2_000 }: FairnessOptions, groups: Groups) {
+  /** `counts`: absent if this process counts alone. */
+  constructor({ maxWaitMs = 2_000 }: FairnessOptions, groups: Groups, counts?: RefusalCounts) {
     this.#groups = groups
+    this.#counts = counts
     this.#settings = { maxWaitMs, longest: new TimeLimit(maxWaitMs) }
   }
 
   of(deployment: Deployment): VendorQueue {
-    return this.#queues.of(deployment, () => new VendorQueue(this.#settings))
+    return this.#queues.of(deployment, () => {
+      const { provider, model, hasOwnKey } = deployment
+      const counts = hasOwnKey === true ? undefined : this.#counts
+      const sharing = counts && ((heard: () => void) => new SharedRefusals(counts, [provider.name, model], heard))
+      return new VendorQueue(this.#settings, sharing)
+    })
   }
 
   call({ account, group }: Caller, promptTokens: number, cancellation: Cancellation): QueuedCall {

@@ -2,7 +2,8 @@
  * The limit of one vendor's model, as far as its headers and refusals tell. Several processes that share it need no other
  * signal: all of them read the same share that is left, take the same part of what is refilled, and that share settles where
  * their parts add up to the whole. Without such headers each process finds its own part: after a refusal it goes down
- * by 5 %, and comes back to the rate of the refusal along the curve of CUBIC (RFC 9438), slowly close to it.
+ * by 5 %, and comes back to the rate of the refusal along the curve of CUBIC (RFC 9438), slowly close to it. Processes that
+ * hear of each other's refusals all go down by 2 %, so that one refusal is enough for all of them.
  */
 import type { ReportedLimit } from '../../providers/reported-limits.ts'
 
@@ -18,11 +19,12 @@ const silentMs = 2_000
 const silentPart = 0.25
 /** What calls can expect to find at least, for the time when they may try again. */
 const expectedShare = 0.08
-/** Of the rate at which the vendor refused. */
-const afterRefusal = 0.95
+/** What is left of the rate at which the vendor refused. */
+const afterRefusal = { alone: 0.95, together: 0.98 }
 /** The time in which the rate doubles once it is back where the vendor refused. */
 const curveMs = 150_000
-const backMs = curveMs * Math.cbrt(1 - afterRefusal)
+/** A refusal in another process soon after the last one has the same cause. */
+const sameCauseMs = 1_500
 /** A limit that nothing waited for within this time is forgotten. */
 const forgetMs = 60_000
 /** Over which answered calls are counted. */
@@ -52,6 +54,9 @@ export class VendorLimit {
   /** The rate, in calls a millisecond, at which the vendor refused last. */
   #refusedRate = Infinity
   #refusedAt = -Infinity
+  readonly #afterRefusal: number
+  /** From a refusal until the rate is back. */
+  readonly #backMs: number
   #credit = 1
   #pausedUntil = 0
   #waitedAt = 0
@@ -61,6 +66,17 @@ export class VendorLimit {
 
   /** Whether calls must wait for their turn. */
   isNear = false
+
+  /** `isShared`: whether this process hears of the refusals of others. */
+  constructor(isShared: boolean) {
+    this.#afterRefusal = isShared ? afterRefusal.together : afterRefusal.alone
+    this.#backMs = curveMs * Math.cbrt(1 - this.#afterRefusal)
+  }
+
+  /** Whether the rate is that of refusals. */
+  get isRefused(): boolean {
+    return this.#refusedRate < Infinity
+  }
 
   /** Milliseconds until the next call may be sent; 0: now. */
   waitMs(now: number): number {
@@ -132,20 +148,29 @@ export class VendorLimit {
     if (waitMs !== undefined && waitMs > shortWaitMs) this.#pausedUntil = Math.max(this.#pausedUntil, now + waitMs)
     // Calls that were on their way at the last refusal say nothing about the rate since.
     if (sentAt >= this.#refusedAt) {
-      const rate = this.#rate(now)
-      const served = Math.max(1e-3, (this.#served * Math.exp((this.#servedAt - now) / servedMs)) / servedMs)
-      this.#refusedRate = served < 0.7 * rate ? served : rate
-      this.#refusedAt = now
+      this.#slowDown(now)
       this.#waitedAt = now
       this.#credit = Math.min(this.#credit, 0)
     }
     this.#look(now)
   }
 
+  /** The vendor has refused a call of another process. */
+  heard(now: number): void {
+    if (this.isRefused && now - this.#refusedAt > sameCauseMs) this.#slowDown(now)
+  }
+
+  #slowDown(now: number): void {
+    const rate = this.#rate(now)
+    const served = Math.max(1e-3, (this.#served * Math.exp((this.#servedAt - now) / servedMs)) / servedMs)
+    this.#refusedRate = served < 0.7 * rate ? served : rate
+    this.#refusedAt = now
+  }
+
   #look(now: number): void {
     if (now - this.#waitedAt > forgetMs) this.#refusedRate = Infinity
     const wasNear = this.isNear
-    this.isNear = this.#refusedRate < Infinity || this.#pausedUntil > now
+    this.isNear = this.isRefused || this.#pausedUntil > now
     for (const measure of this.#measures.values()) this.isNear ||= this.#shareOf(measure, now) < nearShare
     if (this.isNear && !wasNear) this.#filledAt = now
   }
@@ -163,8 +188,8 @@ export class VendorLimit {
 
   /** Calls a millisecond that the refusals allow. */
   #rate(now: number): number {
-    if (this.#refusedRate === Infinity) return Infinity
-    return this.#refusedRate * (1 + ((now - this.#refusedAt - backMs) / curveMs) ** 3)
+    if (!this.isRefused) return Infinity
+    return this.#refusedRate * (1 + ((now - this.#refusedAt - this.#backMs) / curveMs) ** 3)
   }
 
   /** Units a millisecond that the reported share allows. */

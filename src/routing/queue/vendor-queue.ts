@@ -3,6 +3,7 @@ import type { AbortListener, Cancellation } from '../../http/cancellation.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../../http/time-limit.ts'
 import { ProviderError } from '../../providers/failure.ts'
 import { reportedLimits, type ReportedLimit, type ResponseHead } from '../../providers/reported-limits.ts'
+import type { SharedRefusals } from './shared-refusals.ts'
 import { VendorLimit, type Amounts } from './vendor-limit.ts'
 
 /** A call, as far as its turn depends on it. */
@@ -34,6 +35,9 @@ interface QueueSettings {
   readonly maxWaitMs: number
   readonly longest: TimeLimit
 }
+
+/** Where the queue hears of refusals in other processes, through the function that it passes. */
+export type Sharing = (heard: () => void) => SharedRefusals
 
 const mostIdleLines = 1_000
 /** An account that was idle, or asks in another process too, goes first with so many calls. */
@@ -105,13 +109,17 @@ export class Turn {
 
 /** The calls of one vendor's model in this process. */
 export class VendorQueue {
-  readonly #limit = new VendorLimit()
+  readonly #limit: VendorLimit
   readonly #settings: QueueSettings
+  readonly #shared: SharedRefusals | undefined
   readonly #lines: readonly [usual: Lines, background: Lines] = [linesOf(), linesOf()]
   #timer: NodeJS.Timeout | undefined
 
-  constructor(settings: QueueSettings) {
+  /** `sharing`: absent if no other process can be heard of. */
+  constructor(settings: QueueSettings, sharing?: Sharing) {
     this.#settings = settings
+    this.#limit = new VendorLimit(sharing !== undefined)
+    this.#shared = sharing?.(() => this.#limit.heard(performance.now()))
   }
 
   /**
@@ -127,9 +135,14 @@ export class VendorQueue {
       return answer
     } catch (error) {
       const { vendorStatus, vendorWaitMs } = Object(error) as Partial<ProviderError>
-      if (vendorStatus === 429) this.#limit.refused(sentAt, vendorWaitMs, performance.now())
+      if (vendorStatus === 429) this.#refused(sentAt, vendorWaitMs, performance.now())
       throw error
     }
+  }
+
+  #refused(sentAt: number, waitMs: number | undefined, now: number): void {
+    this.#limit.refused(sentAt, waitMs, now)
+    this.#shared?.count(now)
   }
 
   reported(limits: readonly ReportedLimit[], sentAt: number): void {
@@ -166,6 +179,7 @@ export class VendorQueue {
 
   #wait(call: QueuedCall): Promise<void> | undefined {
     const now = performance.now()
+    if (this.#limit.isRefused) this.#shared?.look(now)
     const lines = this.#linesOf(call)
     const line = lineOf(lines, call)
     if (line.waiting.length === 0) line.tokens = startOf(line, lines, call)

@@ -1,6 +1,7 @@
 /** A thread of its own in virtual time: gateways that share the limit of one vendor's key, and accounts that ask for more. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Gateway } from '../../../src/index.ts'
+import type { LimitClaim } from '../../../adapters/stores/index.ts'
 import type { Provider } from '../../../src/providers/index.ts'
 import { install, Machine, pause, Scheduler } from '../../simulation/scheduler.ts'
 
@@ -13,6 +14,8 @@ export interface Load {
   readonly isFair: boolean
   /** Whether the vendor tells its limits in headers. */
   readonly hasHeaders: boolean
+  /** Whether the processes share a limit store. */
+  readonly isShared?: boolean
   /** Calls a second that the vendor accepts. */
   readonly limit: number
   readonly seconds: number
@@ -34,7 +37,7 @@ export interface Result {
 }
 
 install()
-const { createGateway } = await import('../../../src/index.ts')
+const { createGateway, memoryLimitStore } = await import('../../../src/index.ts')
 const { defineProvider, ProviderError } = await import('../../../src/providers/index.ts')
 const { usageOf } = await import('../../../src/wire/usage.ts')
 
@@ -42,7 +45,7 @@ const { usageOf } = await import('../../../src/wire/usage.ts')
 const warmMs = 60_000
 
 async function run(load: Load): Promise<Result> {
-  const { processes, rates, isFair, limit, seconds, seed } = load
+  const { processes, rates, isFair, isShared = false, limit, seconds, seed } = load
   const scheduler = new Scheduler(seed)
   const result = {
     tokens: rates.map(() => 0),
@@ -57,9 +60,15 @@ async function run(load: Load): Promise<Result> {
     if (counts()) result.refused++
   })
   const keys = Object.fromEntries(rates.map((_, at) => [`sk-${at}`, { account: `account ${at}` }]))
+  const limits = memoryLimitStore({ clock: () => scheduler.now })
+  const take = async (claim: LimitClaim) => {
+    await pause(2)
+    return limits.take(claim)
+  }
+  const storage = { limits: { take, give: async () => undefined, renew: async () => undefined } }
   const fleet = Array.from({ length: processes }, (_, at) => {
     scheduler.machine = new Machine(`process ${at}`)
-    const options = { models: { model: provider }, keys, retry: { maxAttempts: 1 } }
+    const options = { models: { model: provider }, keys, retry: { maxAttempts: 1 }, ...(isShared && { storage }) }
     return { machine: scheduler.machine, gateway: createGateway(isFair ? { ...options, fairness: {} } : options) }
   })
   const clients = new Machine('clients')

@@ -74,3 +74,13 @@ test('under a flood at twice the limit all accounts get the same, and the vendor
   expect(refused / answered).toBeLessThan(0.005)
   expect(used).toBeGreaterThan(0.97)
 })
+
+test('processes that share a limit store learn the limit from one refusal of any of them', async () => {
+  const limit = 50
+  const rates = [1.05, ...Array.from({ length: 9 }, () => 0.105)].map((part) => part * limit)
+  const load = { processes: 12, rates, limit, seconds: 60, seed: 1, isFair: true, hasHeaders: false }
+  const [alone, together] = await Promise.all([measure(load), measure({ ...load, isShared: true })])
+  expect(together.refused).toBeLessThan(alone.refused / 2)
+  expect(together.refused / together.answered).toBeLessThan(0.005)
+  expect(together.used).toBeGreaterThan(0.97)
+})
