@@ -1,15 +1,16 @@
-import type { LedgerAccount, LedgerAudit, Ledger, Page, PageRequest } from '../money/ledger/contract.ts'
+import type { LedgerAccount, LedgerAudit, Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
 import type { Refund, TopUp } from './questions.ts'
-import { requireValid, rules, requireMethod, requireId } from './check.ts'
-import { Comparison, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
+import { accountShape, id, page as pageShape, payment as paymentShape, prefix, refund, time } from './questions.ts'
+import { ofAny, requireId, requireMethod, requireScoped, requireValid } from './check.ts'
+import { differences, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
 import { mapPage, allItems } from '../records/page.ts'
+import { strict } from '../records/rules.ts'
 
 /** Selects accounts and a page of them. */
 export interface AccountQuestion extends PageRequest {
@@ -44,33 +45,24 @@ export interface Credited {
   readonly repeated: boolean
 }
 
+const rules = {
+  page: strict(pageShape),
+  list: strict({ ...pageShape, prefix }),
+  account: strict({ id, ...accountShape }),
+  payment: strict({ account: id, ...paymentShape }),
+  refund: strict({ account: id, ...refund }),
+  compaction: strict({ ...ofAny, before: time }),
+}
+
 /** Accounts, payments and ledger entries. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AccountAdmin {
-  readonly #ledger: Ledger | undefined
-  readonly #guard: Guard
-  readonly #pageGuard: Guard
-  readonly #minimum: bigint
-
-  readonly #usage: (id: string) => Promise<UsageRecord | undefined>
-  readonly #comparison: Comparison
-  readonly #now: () => number
-  readonly #note: AdminServices['note']
+  readonly #services: AdminServices
+  readonly #ledger: AdminServices['ledger']
 
   /** @internal */
   constructor(services: AdminServices) {
-    const { ledger, guard, pageGuard, minimumTopUp, usage, now } = services
-    this.#now = now
-    this.#note = services.note
-    this.#comparison = new Comparison(services)
-    const usageGuard = guard('the usage store')
-    this.#usage = async (id) => {
-      if (usage === undefined) return undefined
-      return usageGuard.call(() => findRecord(requireMethod(usage, 'find', 'single records'), id))
-    }
-    this.#ledger = ledger
-    this.#guard = guard('the ledger')
-    this.#pageGuard = pageGuard('the ledger')
-    this.#minimum = parseMoney(minimumTopUp)
+    this.#services = services
+    this.#ledger = services.ledger
   }
 
   /** Opens an account, or changes the given fields of an existing one. */
@@ -81,29 +73,29 @@ export class AccountAdmin {
   }): Promise<AccountView> {
     requireValid(rules.account, account)
     const { id } = account
-    const before = await this.#ask((ledger) => ledger.account(id))
-    const opened = view(await this.#ask((ledger) => ledger.open(account)))
-    await this.#note({ action: 'accounts.open', account: id, before: before && view(before), after: opened })
+    const before = await this.#ledger.ask((ledger) => ledger.account(id))
+    const opened = view(await this.#ledger.ask((ledger) => ledger.open(account)))
+    await this.#services.note({ action: 'accounts.open', account: id, before: before && view(before), after: opened })
     return opened
   }
 
   /** The account with this id; undefined if there is none. */
   async find(id: string): Promise<AccountView | undefined> {
     requireId(id, 'id')
-    const account = await this.#ask((ledger) => ledger.account(id))
+    const account = await this.#ledger.ask((ledger) => ledger.account(id))
     return account && view(account)
   }
 
   /** All accounts, or those whose id begins with a text, ordered by id. */
   async list(question: AccountQuestion = {}): Promise<Page<AccountView>> {
-    requireValid(rules.accountList, question)
+    requireValid(rules.list, question)
     const { prefix = '', ...page } = question
     const list = (asked: PageRequest) =>
-      this.#page((ledger) => requireMethod(ledger, 'accounts', 'accounts').accounts(asked))
+      this.#ledger.page((ledger) => requireMethod(ledger, 'accounts', 'accounts').accounts(asked))
     if (prefix === '') return mapPage(await list(page), view)
     const { limit = 100, after } = page
     // The account whose id is the prefix itself comes before all others that begin with it.
-    const itself = after === undefined ? await this.#page((ledger) => ledger.account(prefix)) : undefined
+    const itself = after === undefined ? await this.#ledger.page((ledger) => ledger.account(prefix)) : undefined
     const { items, next } = await list({ limit, after: after ?? prefix })
     const found = [...(itself === undefined ? [] : [itself]), ...items.filter(({ id }) => id.startsWith(prefix))]
     const isLast = next === undefined || items.some(({ id }) => !id.startsWith(prefix))
@@ -118,7 +110,8 @@ export class AccountAdmin {
    */
   async topUp(payment: TopUp): Promise<Credited> {
     const micros = amountOf(payment)
-    if (micros < this.#minimum) throw invalid(`A top-up is at least ${formatMoney(this.#minimum)}.`, 'amount')
+    const least = parseMoney(this.#services.minimumTopUp)
+    if (micros < least) throw invalid(`A top-up is at least ${formatMoney(least)}.`, 'amount')
     return this.#credit('accounts.topUp', payment, micros)
   }
 
@@ -136,7 +129,7 @@ export class AccountAdmin {
    */
   async refund({ account, request, amount, reason }: Refund): Promise<Credited> {
     requireValid(rules.refund, { account, request, amount, reason })
-    const record = (await this.#usage(request)) ?? (await this.#charged(account, request))
+    const record = (await this.#recorded(request)) ?? (await this.#charged(account, request))
     if (record?.account !== account)
       throw new GatewayError('not_found', { param: 'request', message: 'No such request.' })
     const micros = amount === undefined ? record.cost : amountOf({ account, amount, reference: request })
@@ -148,13 +141,19 @@ export class AccountAdmin {
     return this.#credit('accounts.refund', { account, reference: `refund:${id}`, note: reason, refunds: id }, micros)
   }
 
+  async #recorded(request: string): Promise<UsageRecord | undefined> {
+    const { usage } = this.#services
+    if (usage.store === undefined) return undefined
+    return usage.ask((store) => findRecord(requireMethod(store, 'find', 'single records'), request))
+  }
+
   /** A charge in the ledger: the usage of a request may be in the memory of another process. */
   async #charged(account: string, request: string): Promise<Pick<UsageRecord, 'id' | 'account' | 'cost'> | undefined> {
     const ids = recordIdsOf(request)
     let after: string | undefined
     for (let page = 0; page < 10; page++) {
       const asked = { limit: 1_000, ...(after !== undefined && { after }) }
-      const { items, next } = await this.#page((ledger) =>
+      const { items, next } = await this.#ledger.page((ledger) =>
         requireMethod(ledger, 'entries', 'ledger entries').entries(account, asked),
       )
       for (const { kind, reference, amount } of items) {
@@ -172,14 +171,16 @@ export class AccountAdmin {
    * memory, some 200 bytes each. Requests count in the period in which they started.
    */
   differences(question: ComparisonQuestion): AsyncGenerator<Difference, void> {
-    return this.#comparison.differences(question)
+    return differences(this.#services, question)
   }
 
   /** The ledger entries of an account, newest first: credits, settlements and releases. */
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
     requireId(account, 'account')
     requireValid(rules.page, page)
-    const entries = await this.#page((ledger) => requireMethod(ledger, 'entries', 'entries').entries(account, page))
+    const entries = await this.#ledger.page((ledger) =>
+      requireMethod(ledger, 'entries', 'entries').entries(account, page),
+    )
     return mapPage(entries, (entry) => ({
       ...entry,
       amount: formatMoney(entry.amount),
@@ -193,31 +194,32 @@ export class AccountAdmin {
    * batches; returns how many entries were replaced. `before` is at least 31 days ago, so that no charge that may still be
    * repeated is forgotten. Throws a 400 if the ledger does not support it, as in Redis, which keeps a number of entries.
    */
-  async compact({ account, all: ofAll, before }: Compaction): Promise<number> {
-    requireValid(rules.compaction, { account, all: ofAll, before })
-    if (before > this.#now() - 31 * 86_400_000) throw invalid('"before" must be at least 31 days ago.', 'before')
+  async compact(compaction: Compaction): Promise<number> {
+    requireScoped(rules.compaction, compaction, 'charges')
+    const { account, before } = compaction
+    if (before > this.#services.now() - 31 * 86_400_000)
+      throw invalid('"before" must be at least 31 days ago.', 'before')
     let replaced = 0
     const ids = account === undefined ? allItems((page) => this.list(page)) : [{ id: account }]
     for await (const { id } of ids) replaced += await this.#compact(id, before)
-    await this.#note({ action: 'accounts.compact', ...(account && { account }), after: { before, replaced } })
+    await this.#services.note({ action: 'accounts.compact', ...(account && { account }), after: { before, replaced } })
     return replaced
   }
 
   async #compact(account: string, before: number): Promise<number> {
     const most = 500
-    for (let replaced = 0; ;) {
-      const count = await this.#page((ledger) =>
-        requireMethod(ledger, 'compact', 'openings').compact(account, before, most),
-      )
+    let replaced = 0
+    await this.#ledger.steps(async (ledger) => {
+      const count = await requireMethod(ledger, 'compact', 'openings').compact(account, before, most)
       replaced += count
-      if (count < most) return replaced
-      await new Promise(setImmediate)
-    }
+      return count === most
+    })
+    return replaced
   }
 
   /** Recomputes all balances from the entries. `faults` is empty unless data is corrupt. */
   async audit(): Promise<LedgerAudit> {
-    return this.#page((ledger) => ledger.audit())
+    return this.#ledger.page((ledger) => ledger.audit())
   }
 
   async #credit(
@@ -225,9 +227,9 @@ export class AccountAdmin {
     { account, reference, note, refunds }: Omit<TopUp, 'amount'> & { readonly refunds?: string },
     amount: bigint,
   ) {
-    const counted = refunds !== undefined && this.#ledger?.caps !== undefined
+    const counted = refunds !== undefined && this.#ledger.store?.caps !== undefined
     const credit = { account, amount, reference, ...(note !== undefined && { note }), ...(counted && { refunds }) }
-    const { outcome, balance } = await this.#ask((ledger) => ledger.credit(credit))
+    const { outcome, balance } = await this.#ledger.ask((ledger) => ledger.credit(credit))
     if (outcome === 'conflict') {
       throw new GatewayError('conflict', {
         param: 'reference',
@@ -240,24 +242,9 @@ export class AccountAdmin {
         balance: formatMoney(balance),
         ...(note !== undefined && { note }),
       }
-      await this.#note({ action, account, target: reference, after: payment })
+      await this.#services.note({ action, account, target: reference, after: payment })
     }
     return { balance: formatMoney(balance), repeated: outcome === 'already' }
-  }
-
-  #ask<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
-    return this.#call(this.#guard, question)
-  }
-
-  /** For calls that may read many rows: they have a longer timeout and a separate breaker. */
-  #page<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
-    return this.#call(this.#pageGuard, question)
-  }
-
-  async #call<T>(guard: Guard, question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
-    const ledger = this.#ledger
-    if (ledger === undefined) throw invalid('Accounts need the option "billing".')
-    return guard.call(() => question(ledger))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { PriceSource } from '../money/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/contract.ts'
+import type { KeyStore } from '../callers/contract.ts'
 import { invalid } from '../errors.ts'
 import { AccountAdmin } from './accounts.ts'
 import { AuditAdmin } from './audit/audit-admin.ts'
@@ -14,7 +15,10 @@ import { UsageAdmin } from './usage.ts'
 import { VendorKeyAdmin } from './vendor-keys.ts'
 import { VideoAdmin } from './videos.ts'
 import { RegistryAdmin } from './registry/registry-admin.ts'
-import { requireValid, rules } from './check.ts'
+import * as z from 'zod'
+import { strict } from '../records/rules.ts'
+import { requireValid } from './check.ts'
+import { id } from './questions.ts'
 import { currentGroups } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
 
@@ -43,6 +47,8 @@ export interface Offers {
   /** `billing.currency`. Absent without billing. */
   readonly currency?: string
 }
+
+const actorRule = strict({ name: id.optional(), address: z.string().max(128).optional() })
 
 /**
  * Operations for the host's own pages: accounts and payments, keys, usage, and the models of a group. Not reachable over
@@ -94,7 +100,9 @@ export class Admin {
     this.#personal = new PersonalData(services, this)
     this.#catalogue = services.catalogue
     this.#prices = services.prices
-    const { ledger, usage, keys, vault, videos, currency } = services
+    const { vault, videos, currency } = services
+    const [ledger, usage] = [services.ledger.store, services.usage.store]
+    const keys: Partial<KeyStore> = services.keys.store ?? {}
     this.#offers = {
       accounts: ledger !== undefined,
       caps: ledger?.caps !== undefined,
@@ -115,7 +123,7 @@ export class Admin {
    * Throws a 400 for an invalid name.
    */
   by(actor: Actor): Admin {
-    requireValid(rules.actor, actor)
+    requireValid(actorRule, actor)
     return new Admin({ ...this.#services, actor, note: (change) => this.#services.auditLog.write(actor, change) })
   }
 

@@ -1,8 +1,9 @@
 import { alertOf, type Alert } from '../admission/alerts/alert.ts'
 import { invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
 import type { Page, PageRequest } from '../records/page.ts'
-import { requireMethod, requireValid, rules } from './check.ts'
+import { strict } from '../records/rules.ts'
+import { ofAny, requireMethod, requireScoped } from './check.ts'
+import { page as pageShape } from './questions.ts'
 import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
@@ -10,15 +11,15 @@ import type { UsageScope } from './usage-scope.ts'
 /** Selects alerts and a page of them. */
 export type AlertListQuestion = UsageScope & PageRequest
 
+const listRule = strict({ ...ofAny, ...pageShape })
+
 /** Alerts of caps and balances. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AlertAdmin {
   readonly #ledger: AdminServices['ledger']
-  readonly #guard: Guard
 
   /** @internal */
-  constructor({ ledger, pageGuard }: AdminServices) {
+  constructor({ ledger }: AdminServices) {
     this.#ledger = ledger
-    this.#guard = pageGuard('the ledger')
   }
 
   /**
@@ -27,15 +28,13 @@ export class AlertAdmin {
    * out before you show them to a customer.
    */
   async list(question: AlertListQuestion): Promise<Page<Alert>> {
-    requireValid(rules.alertList, question)
-    const { account, all, ...page } = question
-    if (account === undefined && !all) {
-      throw invalid('"account" is missing. Set "all: true" for the alerts of all accounts.', 'account')
-    }
-    const caps = this.#ledger?.caps
-    if (caps === undefined) throw invalid('Alerts need the option "billing" and a ledger with caps.')
-    const store = requireMethod(caps, 'listNotices', 'alerts')
+    requireScoped(listRule, question, 'alerts')
+    const { account, all: _, ...page } = question
     const asked = { ...page, ...(account !== undefined && { account }) }
-    return mapPage(await this.#guard.call(() => store.listNotices(asked)), alertOf)
+    const found = await this.#ledger.page(({ caps }) => {
+      if (caps === undefined) throw invalid('Alerts need a ledger with caps.')
+      return requireMethod(caps, 'listNotices', 'alerts').listNotices(asked)
+    })
+    return mapPage(found, alertOf)
   }
 }

@@ -1,14 +1,21 @@
 import type { ScopedCap } from '../records/cap.ts'
 import type { CapAmounts, CapLimits, CapMeasure, CapOverride, CapState, LedgerCaps } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
-import type { CapHolds } from '../admission/cap-holds.ts'
 import type { CallerCap, CappedCaller } from '../admission/caps.ts'
-import type { KeyRecord, KeyStore } from '../callers/contract.ts'
+import type { KeyRecord } from '../callers/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
-import { requireMethod, requireValid, rules } from './check.ts'
-import type { CapLimitsChange, CapOverrideRequest, CapSubject } from './questions.ts'
+import { strict } from '../records/rules.ts'
+import { requireMethod, requireValid } from './check.ts'
+import {
+  capOverride,
+  capSubject,
+  id,
+  text,
+  type CapLimitsChange,
+  type CapOverrideRequest,
+  type CapSubject,
+} from './questions.ts'
 import { requireGroup } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
 
@@ -47,32 +54,24 @@ export interface CapView {
   })[]
 }
 
+const rules = {
+  subject: strict({ account: id, ...capSubject }),
+  override: strict({ account: id, cap: text, ...capOverride }),
+  clearing: strict({ account: id, cap: text, ...capSubject }),
+}
+
 /** Caps of keys, accounts, groups and users. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class CapAdmin {
-  readonly #ledger: AdminServices['ledger']
-  readonly #keys: KeyStore
-  readonly #caps: CapHolds
-  readonly #guard: Guard
-  readonly #keyGuard: Guard
-  readonly #known: Pick<AdminServices, 'groups' | 'registry'>
-  readonly #now: () => number
-  readonly #note: AdminServices['note']
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ ledger, keys, caps, guard, groups, registry, now, note }: AdminServices) {
-    this.#note = note
-    this.#ledger = ledger
-    this.#keys = keys
-    this.#caps = caps
-    this.#guard = guard('the ledger')
-    this.#keyGuard = guard('the key store')
-    this.#known = { groups, registry }
-    this.#now = now
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /** The caps that apply to a subject: first those of its key, then of its group, then of all callers. */
   async list(subject: CapSubject): Promise<CapView[]> {
-    requireValid(rules.capSubject, subject)
+    requireValid(rules.subject, subject)
     return this.#view(await this.#of(subject))
   }
 
@@ -81,9 +80,9 @@ export class CapAdmin {
    * that begins afterwards, in all processes, whatever the period of the cap. Throws a 404 if the subject has no such cap.
    */
   async override(request: CapOverrideRequest): Promise<CapView> {
-    requireValid(rules.capOverride, request)
+    requireValid(rules.override, request)
     const { until, limits } = request
-    if (until !== undefined && until <= this.#now()) throw invalid('"until" must be in the future', 'until')
+    if (until !== undefined && until <= this.#services.now()) throw invalid('"until" must be in the future', 'until')
     const cap = await this.#one(request)
     const { name, rule } = cap
     for (const measure of capMeasures) {
@@ -96,7 +95,7 @@ export class CapAdmin {
 
   /** Removes the overrides of a cap, so that its own limits apply again. Throws a 404 if the subject has no such cap. */
   async clear(request: CapSubject & Pick<CapOverrideRequest, 'cap'>): Promise<CapView> {
-    requireValid(rules.capClearing, request)
+    requireValid(rules.clearing, request)
     const cap = await this.#one(request)
     return this.#changed('caps.clear', request.account, cap, async (caps) => {
       await caps.override({ name: cap.name, limits: {} })
@@ -115,7 +114,7 @@ export class CapAdmin {
     await this.#ask(change)
     const after = await read()
     const limitsOf = ({ limits, overrides }: CapView) => ({ limits, overrides })
-    await this.#note({ action, account, target: cap.name, before: limitsOf(before), after: limitsOf(after) })
+    await this.#services.note({ action, account, target: cap.name, before: limitsOf(before), after: limitsOf(after) })
     return after
   }
 
@@ -126,8 +125,9 @@ export class CapAdmin {
   }
 
   async #of({ account, key, group, user, tag, model }: CapSubject): Promise<readonly CallerCap[]> {
-    if (this.#ledger?.caps === undefined) throw invalid('Caps need the option "billing" and a ledger with caps.')
-    await requireGroup(this.#known, group)
+    if (this.#services.ledger.store?.caps === undefined)
+      throw invalid('Caps need the option "billing" and a ledger with caps.')
+    await requireGroup(this.#services, group)
     const record = key === undefined ? undefined : await this.#record(account, key)
     const tags = tag === undefined ? record?.tags : [tag]
     const caller: CappedCaller = {
@@ -138,19 +138,19 @@ export class CapAdmin {
       ...((user ?? record?.user) !== undefined && { user: (user ?? record?.user) as string }),
       ...(tags !== undefined && { tags }),
     }
-    return this.#caps.of(caller, model)
+    return this.#services.caps.of(caller, model)
   }
 
   async #record(account: string, key: string): Promise<KeyRecord> {
-    const store = requireMethod(this.#keys, 'list', 'keys')
-    const found = (await this.#keyGuard.call(() => store.list(account))).find(({ id }) => id === key)
+    const records = await this.#services.keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
+    const found = records.find(({ id }) => id === key)
     if (found !== undefined) return found
     throw new GatewayError('not_found', { param: 'key', message: 'No such key.' })
   }
 
   async #view(caps: readonly CallerCap[]): Promise<CapView[]> {
     if (caps.length === 0) return []
-    const states = await this.#ask((ledger) => ledger.read(this.#caps.claims(caps)))
+    const states = await this.#ask((ledger) => ledger.read(this.#services.caps.claims(caps)))
     return Promise.all(
       states.map(async (state, index) => {
         const overrides = await this.#ask((ledger) => ledger.overrides(state.name))
@@ -159,8 +159,8 @@ export class CapAdmin {
     )
   }
 
-  async #ask<T>(question: (caps: LedgerCaps) => Promise<T> | T): Promise<T> {
-    return this.#guard.call(() => question(this.#ledger?.caps as LedgerCaps))
+  #ask<T>(question: (caps: LedgerCaps) => Promise<T> | T): Promise<T> {
+    return this.#services.ledger.ask(({ caps }) => question(caps as LedgerCaps))
   }
 }
 

@@ -1,10 +1,19 @@
 import type { KeyQuestion, KeyRecord, KeyStore } from '../callers/contract.ts'
 import type { Page } from '../money/ledger/contract.ts'
 import { mintKey } from '../callers/key.ts'
-import { chosenOf, keyFieldsWith, keyNames, type KeyProperties } from '../callers/key-fields.ts'
+import {
+  chosenOf,
+  keyChangeShape,
+  keyFieldsWith,
+  keyNames,
+  newKeyShape,
+  type KeyProperties,
+} from '../callers/key-fields.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
-import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import * as z from 'zod'
+import { strict } from '../records/rules.ts'
+import { requireMethod, requireId, requireValid } from './check.ts'
+import { id, keySearch, lasting, overlapMs as overlap, page } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
 import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
@@ -51,32 +60,26 @@ export type KeyChange = {
   readonly group?: string
 }
 
+const rules = {
+  key: strict({
+    account: id,
+    open: z.boolean().optional(),
+    group: z.string(),
+    ...newKeyShape,
+    lifeMs: lasting(1).optional(),
+  }),
+  change: strict({ group: z.string().optional(), ...keyChangeShape }),
+  search: strict({ ...page, ...keySearch }),
+  rotation: strict({ overlapMs: overlap }),
+}
+
 /** Creates, lists, changes and revokes keys. A key is shown once and afterwards identified by its first characters. */
 export class KeyAdmin {
-  readonly #store: KeyStore
-  readonly #guard: Guard
-  readonly #pageGuard: Guard
-  readonly #known: Pick<AdminServices, 'groups' | 'registry'>
-  readonly #now: () => number
-  readonly #forget: (hash: string) => void
-  readonly #note: AdminServices['note']
-
-  readonly #caps: AdminServices['caps']
-  readonly #ledger: AdminServices['ledger']
-  readonly #ledgerGuard: Guard
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ keys, guard, pageGuard, groups, registry, now, forget, caps, ledger, note }: AdminServices) {
-    this.#note = note
-    this.#caps = caps
-    this.#ledger = ledger
-    this.#ledgerGuard = guard('the ledger')
-    this.#pageGuard = pageGuard('the key store')
-    this.#forget = forget
-    this.#store = keys
-    this.#guard = guard('the key store')
-    this.#known = { groups, registry }
-    this.#now = now
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /**
@@ -85,9 +88,9 @@ export class KeyAdmin {
    */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     requireValid(rules.key, request)
-    await requireGroup(this.#known, request.group)
-    this.#caps.requireUsable(request.caps, request.group)
-    const now = this.#now()
+    await requireGroup(this.#services, request.group)
+    this.#services.caps.requireUsable(request.caps, request.group)
+    const now = this.#services.now()
     const { lifeMs, open = false, ...rest } = request
     if (lifeMs !== undefined && rest.expiresAt !== undefined) {
       throw invalid('Only one of "lifeMs" and "expiresAt" can be set.', 'lifeMs')
@@ -96,11 +99,10 @@ export class KeyAdmin {
       throw invalid('"expiresAt" must be in the future', 'expiresAt')
     }
     const { key, record } = mintKey({ ...rest, ...(lifeMs !== undefined && { expiresAt: now + lifeMs }) }, now)
-    const store = requireMethod(this.#store, 'insert', 'keys')
     await this.#requireAccount(rest.account, open)
-    if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
+    await this.#insert(record)
     const { id: target, account } = record
-    await this.#note({ action: 'keys.create', account, target, after: view(record) })
+    await this.#services.note({ action: 'keys.create', account, target, after: view(record) })
     return { key, record: view(record) }
   }
 
@@ -112,7 +114,7 @@ export class KeyAdmin {
   /** What a page that lets accounts create keys has to limit. */
   async inUse(account: string): Promise<KeysInUse> {
     const records = await this.#records(account)
-    const now = this.#now()
+    const now = this.#services.now()
     const valid = records.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now)
     const lastHour = records.filter(({ createdAt }) => createdAt > now - 3_600_000).length
     return { valid: valid.length, lastHour, groups: [...new Set(valid.map(({ group }) => group))] }
@@ -120,9 +122,10 @@ export class KeyAdmin {
 
   /** The keys of all accounts that a question selects, newest first, including revoked and expired ones. */
   async search(question: KeySearch = {}): Promise<Page<KeyView>> {
-    requireValid(rules.keySearch, question)
-    const store = requireMethod(this.#store, 'search', 'the keys of all accounts')
-    return mapPage(await this.#pageGuard.call(() => store.search({ ...question, now: this.#now() })), view)
+    requireValid(rules.search, question)
+    const asked = { ...question, now: this.#services.now() }
+    const search = (store: KeyStore) => requireMethod(store, 'search', 'the keys of all accounts').search(asked)
+    return mapPage(await this.#services.keys.page(search), view)
   }
 
   /**
@@ -135,8 +138,8 @@ export class KeyAdmin {
     id: string,
     { overlapMs = 86_400_000 }: RotationOptions = {},
   ): Promise<{ readonly key: string; readonly record: KeyView; readonly replaced: KeyView }> {
-    requireValid(rules.keyRotation, { overlapMs })
-    const now = this.#now()
+    requireValid(rules.rotation, { overlapMs })
+    const now = this.#services.now()
     const old = (await this.#records(account)).find((each) => each.id === id)
     if (old === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
     requireStored(old)
@@ -146,9 +149,8 @@ export class KeyAdmin {
     }
     const minted = mintKey({ account, group: old.group, ...chosenOf(old) }, now)
     const record = { ...minted.record, continues }
-    const store = requireMethod(this.#store, 'insert', 'keys')
-    if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
-    await this.#note({ action: 'keys.create', account, target: record.id, after: view(record) })
+    await this.#insert(record)
+    await this.#services.note({ action: 'keys.create', account, target: record.id, after: view(record) })
     const replaced = await this.#change('keys.rotate', account, id, (current) => ({
       ...current,
       expiresAt: Math.min(current.expiresAt ?? Infinity, now + overlapMs),
@@ -158,10 +160,13 @@ export class KeyAdmin {
 
   /** Changes a key. Throws a 404 if the account has no such key, and a 409 for one of the options. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
-    requireValid(rules.keyChange, change)
-    await requireGroup(this.#known, change.group)
+    requireValid(rules.change, change)
+    await requireGroup(this.#services, change.group)
     return this.#change('keys.update', account, id, (record) => {
-      this.#caps.requireUsable(change.caps === undefined ? record.caps : change.caps, change.group ?? record.group)
+      this.#services.caps.requireUsable(
+        change.caps === undefined ? record.caps : change.caps,
+        change.group ?? record.group,
+      )
       const changed: Record<string, unknown> = { ...record }
       for (const name of ['group', ...keyNames] as const) {
         if (change[name] === null) delete changed[name]
@@ -176,7 +181,7 @@ export class KeyAdmin {
    * changes, otherwise after `keyCache.ageMs`. Throws a 404 if the account has no such key, and a 409 for one of the options.
    */
   async revoke(account: string, id: string): Promise<KeyView> {
-    const now = this.#now()
+    const now = this.#services.now()
     return this.#change('keys.revoke', account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
   }
 
@@ -185,10 +190,11 @@ export class KeyAdmin {
    * are left because they are part of the options. Used by `gateway.admin.erase`.
    */
   async eraseAll(account: string, user?: string): Promise<{ readonly revoked: number; readonly left: number }> {
-    if (this.#store.list === undefined || this.#store.update === undefined) return { revoked: 0, left: 0 }
+    const { store } = this.#services.keys
+    if (store?.list === undefined || store.update === undefined) return { revoked: 0, left: 0 }
     const records = (await this.#records(account)).filter((record) => user === undefined || record.user === user)
     const stored = records.filter(({ source }) => source !== 'options')
-    const now = this.#now()
+    const now = this.#services.now()
     for (const { id } of stored) {
       await this.#change('keys.erase', account, id, (record) => {
         const rest = Object.entries(record).filter(([name]) => !personal.has(name))
@@ -204,17 +210,16 @@ export class KeyAdmin {
     id: string,
     change: (record: KeyRecord) => KeyRecord,
   ): Promise<KeyView> {
-    const store = requireMethod(this.#store, 'update', 'keys')
     for (let tries = 0; tries < 5; tries++) {
       const record = (await this.#records(account)).find((each) => each.id === id)
       if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
       requireStored(record)
       const next = { ...change(record), version: record.version + 1 }
-      if (await this.#guard.call(() => store.update(next))) {
-        this.#forget(next.hash)
+      if (await this.#services.keys.ask((store) => requireMethod(store, 'update', 'keys').update(next))) {
+        this.#services.forget(next.hash)
         // What is erased is not written down again.
         const before = action === 'keys.erase' ? undefined : view(record)
-        await this.#note({ action, account, target: id, before, after: view(next) })
+        await this.#services.note({ action, account, target: id, before, after: view(next) })
         return view(next)
       }
     }
@@ -223,16 +228,19 @@ export class KeyAdmin {
 
   async #records(account: string): Promise<KeyRecord[]> {
     requireId(account, 'account')
-    const store = requireMethod(this.#store, 'list', 'keys')
-    return this.#guard.call(() => store.list(account))
+    return this.#services.keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
+  }
+
+  async #insert(record: KeyRecord): Promise<void> {
+    const insert = (store: KeyStore) => requireMethod(store, 'insert', 'keys').insert(record)
+    if (!(await this.#services.keys.ask(insert))) throw new GatewayError('conflict')
   }
 
   /** A key of an account that the ledger does not know would be rejected with every request. */
   async #requireAccount(id: string, open: boolean): Promise<void> {
-    const ledger = this.#ledger
-    if (ledger === undefined) return
-    if ((await this.#ledgerGuard.call(() => ledger.account(id))) !== undefined) return
-    if (open) return void (await this.#ledgerGuard.call(() => ledger.open({ id })))
+    const { ledger } = this.#services
+    if (ledger.store === undefined || (await ledger.ask((store) => store.account(id))) !== undefined) return
+    if (open) return void (await ledger.ask((store) => store.open({ id })))
     const message = `There is no account "${id}". Check its id, open it first, or set "open" to true to open it with the key.`
     throw new GatewayError('not_found', { param: 'account', message })
   }

@@ -1,8 +1,8 @@
-import type { Ledger } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
-import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import { strict } from '../records/rules.ts'
+import { requireMethod, requireValid } from './check.ts'
+import { id, time } from './questions.ts'
 import { allItems } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 
@@ -39,56 +39,45 @@ interface LedgerCharge {
 /** A video is charged up to a day after it was submitted. */
 const longestMs = 26 * 3_600_000
 
+const rule = strict({ account: id, from: time, to: time })
+
 /** Compares ledger and usage store. */
-export class Comparison {
-  readonly #services: AdminServices
-  readonly #ledgerGuard: Guard
-  readonly #usageGuard: Guard
-
-  constructor(services: AdminServices) {
-    this.#services = services
-    this.#ledgerGuard = services.pageGuard('the ledger')
-    this.#usageGuard = services.pageGuard('the usage store')
+export async function* differences(
+  { ledger, usage }: Pick<AdminServices, 'ledger' | 'usage'>,
+  asked: ComparisonQuestion,
+): AsyncGenerator<Difference, void> {
+  requireValid(rule, asked)
+  const { account, from, to } = asked
+  const charges = await chargesIn(ledger, account, from, to + longestMs)
+  const seen = new Set<string>()
+  const question = { account, from: from - longestMs, to }
+  for await (const { id, cost, startedAt } of allItems((page) =>
+    usage.page((store) => store.list({ ...question, ...page })),
+  )) {
+    const charge = charges.get(id)
+    seen.add(id)
+    if (charge !== undefined && charge.amount !== cost) yield differenceOf(id, charge.amount, cost)
+    if (charge === undefined && cost > 0n && startedAt >= from) yield differenceOf(id, undefined, cost)
   }
-
-  async *differences({ account, from, to }: ComparisonQuestion): AsyncGenerator<Difference, void> {
-    requireId(account, 'account')
-    for (const [name, time] of Object.entries({ from, to })) requireValid(rules.instant, time, name)
-    const { ledger, usage } = this.#services
-    if (ledger === undefined) throw invalid('A comparison needs the option "billing".')
-    if (usage === undefined) throw invalid('Usage is not recorded: set the option "usage" or "storage".')
-    const charges = await this.#charges(ledger, account, from, to + longestMs)
-    const seen = new Set<string>()
-    const question = { account, from: from - longestMs, to }
-    for await (const { id, cost, startedAt } of allItems((page) =>
-      this.#usageGuard.call(() => usage.list({ ...question, ...page })),
-    )) {
-      const charge = charges.get(id)
-      seen.add(id)
-      if (charge !== undefined && charge.amount !== cost) yield differenceOf(id, charge.amount, cost)
-      if (charge === undefined && cost > 0n && startedAt >= from) yield differenceOf(id, undefined, cost)
-    }
-    for (const [id, { amount, at }] of charges) {
-      if (seen.has(id) || at >= to || amount === 0n) continue
-      // Under another account if the account was erased.
-      const found = await this.#usageGuard.call(() => usage.find?.(id))
-      if (found?.cost !== amount) yield differenceOf(id, amount, found?.cost)
-    }
+  for (const [id, { amount, at }] of charges) {
+    if (seen.has(id) || at >= to || amount === 0n) continue
+    // Under another account if the account was erased.
+    const found = await usage.page((store) => store.find?.(id))
+    if (found?.cost !== amount) yield differenceOf(id, amount, found?.cost)
   }
+}
 
-  /** The charges that were booked in a period, by the id of their usage record. */
-  async #charges(ledger: Ledger, account: string, from: number, to: number) {
-    const charges = new Map<string, LedgerCharge>()
-    const store = requireMethod(ledger, 'entries', 'entries')
-    for await (const { kind, reference, amount, at } of allItems((page) =>
-      this.#ledgerGuard.call(() => store.entries(account, page)),
-    )) {
-      if (at < from) break
-      if (kind === 'opening') throw invalid('The charges of this period are compacted. Choose a later one.', 'from')
-      if (kind === 'settle' && at < to) charges.set(reference, { amount: -amount, at })
-    }
-    return charges
+/** The charges that were booked in a period, by the id of their usage record. */
+async function chargesIn(ledger: AdminServices['ledger'], account: string, from: number, to: number) {
+  const charges = new Map<string, LedgerCharge>()
+  for await (const { kind, reference, amount, at } of allItems((page) =>
+    ledger.page((store) => requireMethod(store, 'entries', 'entries').entries(account, page)),
+  )) {
+    if (at < from) break
+    if (kind === 'opening') throw invalid('The charges of this period are compacted. Choose a later one.', 'from')
+    if (kind === 'settle' && at < to) charges.set(reference, { amount: -amount, at })
   }
+  return charges
 }
 
 function differenceOf(id: string, charged: bigint | undefined, recorded: bigint | undefined): Difference {

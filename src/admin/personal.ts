@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Ledger } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
-import type { Guard } from '../records/guard.ts'
-import type { UsageStore } from '../observe/usage/contract.ts'
+import type { Anonymisation } from '../observe/usage/contract.ts'
 import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
 import type { VendorKeyAdmin, VendorKeyView } from './vendor-keys.ts'
-import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import { requireMethod, requireId, requireValid } from './check.ts'
+import { text } from './questions.ts'
 import { eraseStored, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
 import { allItems } from '../records/page.ts'
@@ -67,79 +66,58 @@ interface Parts {
 
 /** Export and deletion of what is stored about a person. */
 export class PersonalData {
-  readonly #accounts: AccountAdmin
-  readonly #keys: KeyAdmin
-  readonly #vendorKeys: VendorKeyAdmin | undefined
-  readonly #usageAdmin: UsageAdmin
-  readonly #ledger: Ledger | undefined
-  readonly #usage: UsageStore | undefined
-  readonly #guard: (name: string) => Guard
-  readonly #auditLog: AdminServices['auditLog']
-  readonly #note: AdminServices['note']
-  readonly #eraseStored: (account: string) => Promise<Remainder[]>
+  readonly #services: AdminServices
+  readonly #parts: Parts
 
-  constructor(services: AdminServices, { accounts, keys, vendorKeys, usage }: Parts) {
-    this.#accounts = accounts
-    this.#keys = keys
-    this.#vendorKeys = services.vault && vendorKeys
-    this.#usageAdmin = usage
-    this.#ledger = services.ledger
-    this.#usage = services.usage
-    this.#guard = services.pageGuard
-    this.#auditLog = services.auditLog
-    this.#note = services.note
-    this.#eraseStored = (account) => eraseStored(services, account)
+  constructor(services: AdminServices, parts: Parts) {
+    this.#services = services
+    this.#parts = parts
   }
 
   async *export(account: string): AsyncGenerator<PersonalItem, void> {
     requireId(account, 'account')
-    if (this.#ledger !== undefined) {
-      const found = await this.#accounts.find(account)
-      if (found !== undefined) yield { kind: 'account', item: found }
+    const { ledger, usage, vault } = this.#services
+    const { accounts, keys, vendorKeys, usage: records } = this.#parts
+    const found = ledger.store && (await accounts.find(account))
+    if (found !== undefined) yield { kind: 'account', item: found }
+    for (const item of await keys.list(account)) yield { kind: 'key', item }
+    for (const item of vault === undefined ? [] : await vendorKeys.list(account)) yield { kind: 'vendor-key', item }
+    if (ledger.store?.entries !== undefined) {
+      for await (const item of allItems((page) => accounts.entries(account, page))) yield { kind: 'entry', item }
     }
-    for (const item of await this.#keys.list(account)) yield { kind: 'key', item }
-    for (const item of (await this.#vendorKeys?.list(account)) ?? []) yield { kind: 'vendor-key', item }
-    if (this.#ledger?.entries !== undefined) {
-      for await (const item of allItems((page) => this.#accounts.entries(account, page))) yield { kind: 'entry', item }
-    }
-    if (this.#usage === undefined) return
-    for await (const item of allItems((page) => this.#usageAdmin.list({ account, ...page })))
-      yield { kind: 'usage', item }
+    if (usage.store === undefined) return
+    for await (const item of allItems((page) => records.list({ account, ...page }))) yield { kind: 'usage', item }
   }
 
   async erase(account: string): Promise<Erased> {
     requireId(account, 'account')
-    const usage = this.#usage && requireMethod(this.#usage, 'anonymise', 'anonymous records')
-    const { revoked: keys, left: inOptions } = await this.#keys.eraseAll(account)
-    const left: Remainder[] = await this.#eraseStored(account)
+    const { ledger, usage, auditLog, note } = this.#services
+    if (usage.store !== undefined) requireMethod(usage.store, 'anonymise', 'anonymous records')
+    const { revoked: keys, left: inOptions } = await this.#parts.keys.eraseAll(account)
+    const left: Remainder[] = await eraseStored(this.#services, account)
     if (inOptions > 0) left.push({ kind: 'keys' })
-    const usageAs = `anonymous_${randomBytes(12).toString('base64url')}`
-    if (usage !== undefined) await this.#anonymise(usage, { account, as: usageAs })
-    const { store, guard: auditGuard } = this.#auditLog
-    while (await auditGuard.call(() => store.erase(account, usageAs))) await new Promise(setImmediate)
-    await this.#note({ action: 'accounts.erase', account: usageAs })
-    const ledger = this.#ledger
-    if (ledger === undefined) return { keys, left, ...(usage && { usageAs }) }
-    const guard = this.#guard('the ledger')
-    const found = await guard.call(() => ledger.account(account))
-    const named = found?.name === undefined ? found : await guard.call(() => ledger.open({ id: account, name: '' }))
-    return { keys, left, ...(usage && { usageAs }), ...(named && { balance: formatMoney(named.balance) }) }
+    const as = `anonymous_${randomBytes(12).toString('base64url')}`
+    await this.#anonymise({ account, as })
+    while (await auditLog.guard.call(() => auditLog.store.erase(account, as))) await new Promise(setImmediate)
+    await note({ action: 'accounts.erase', account: as })
+    const done = { keys, left, ...(usage.store && { usageAs: as }) }
+    const found = ledger.store && (await ledger.page((store) => store.account(account)))
+    if (found === undefined) return done
+    if (found.name !== undefined) await ledger.page((store) => store.open({ id: account, name: '' }))
+    return { ...done, balance: formatMoney(found.balance) }
   }
 
   async eraseUser(account: string, user: string): Promise<void> {
     requireId(account, 'account')
-    requireValid(rules.text, user, 'user')
-    await this.#keys.eraseAll(account, user)
-    await this.#note({ action: 'users.erase', account })
-    if (this.#usage === undefined) return
-    await this.#anonymise(requireMethod(this.#usage, 'anonymise', 'anonymous records'), { account, user, as: account })
+    requireValid(text, user, 'user')
+    await this.#parts.keys.eraseAll(account, user)
+    await this.#services.note({ action: 'users.erase', account })
+    await this.#anonymise({ account, user, as: account })
   }
 
-  async #anonymise(
-    store: Required<Pick<UsageStore, 'anonymise'>>,
-    anonymisation: Parameters<typeof store.anonymise>[0],
-  ): Promise<void> {
-    const guard = this.#guard('the usage store')
-    while (await guard.call(() => store.anonymise(anonymisation))) await new Promise(setImmediate)
+  async #anonymise(anonymisation: Anonymisation): Promise<void> {
+    const { usage } = this.#services
+    if (usage.store === undefined) return
+    await usage.steps((store) => requireMethod(store, 'anonymise', 'anonymous records').anonymise(anonymisation))
   }
 }

@@ -4,13 +4,14 @@ import type { CapHolds } from '../admission/cap-holds.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import type { PriceTable } from '../money/prices/price-table.ts'
 import type { KeyStore } from '../callers/contract.ts'
-import type { Idempotency } from '../admission/idempotency/idempotency.ts'
+import type { IdempotencyStore } from '../admission/idempotency/contract.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { VendorKeyStore } from '../models/vendor-keys/contract.ts'
 import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
 import type { RegistryStore } from '../models/stored/contract.ts'
 import type { LiveRegistry } from '../models/stored/live-registry.ts'
 import type { ResponseStore } from '../responses/contract.ts'
+import type { GuardedStore } from './guarded-store.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
@@ -28,16 +29,16 @@ export interface AdminServices {
   readonly note: Note
   /** In whose name changes are made. Default: the host's own code. */
   readonly actor?: Actor
-  readonly keys: KeyStore
-  readonly ledger: Ledger | undefined
-  readonly usage: UsageStore | undefined
-  readonly responses: ResponseStore
-  /** Undefined if there is none, and nothing to delete in it. */
-  readonly vendorKeys: VendorKeyStore | undefined
+  readonly keys: GuardedStore<KeyStore>
+  readonly ledger: GuardedStore<Ledger>
+  readonly usage: GuardedStore<UsageStore>
+  readonly responses: GuardedStore<ResponseStore>
+  readonly vendorKeys: GuardedStore<VendorKeyStore>
   /** Undefined without secrets. */
   readonly vault: VendorKeyVault | undefined
-  /** Undefined if idempotency keys are turned off. */
-  readonly idempotency: Pick<Idempotency, 'store' | 'keepMs'> | undefined
+  readonly idempotency: GuardedStore<IdempotencyStore>
+  /** How long responses are kept for idempotency keys. */
+  readonly idempotencyMs: number
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
   /** Undefined without billing. */
   readonly currency: string | undefined
@@ -50,9 +51,6 @@ export interface AdminServices {
   readonly prices: PriceTable | undefined
   /** Whether it may be known what calls cost the host. */
   readonly hasCosts: boolean
-  readonly guard: (name: string) => Guard
-  /** For calls that may read many rows. */
-  readonly pageGuard: (name: string) => Guard
   readonly minimumTopUp: string
   readonly now: () => number
   /** Drops a key from this process's cache, by its hash. */

@@ -2,10 +2,24 @@ import type { Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
 import { formatCost, formatMargin } from '../money/prices/cost.ts'
 import { invalid } from '../errors.ts'
-import type { Guard } from '../records/guard.ts'
-import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../observe/usage/contract.ts'
+import type { UsageFilter, UsageQuestion, UsageRecord, UsageSummary } from '../observe/usage/contract.ts'
 import { findRecord } from '../observe/usage/record-ids.ts'
-import { requireMethod, requireValid, rules } from './check.ts'
+import * as z from 'zod'
+import { strict } from '../records/rules.ts'
+import { ofAny, requireMethod, requireScoped, requireValid } from './check.ts'
+import {
+  dimensions,
+  invoicePeriod,
+  largest,
+  latencyQuestion,
+  listFilter,
+  month,
+  page as pageShape,
+  seriesQuestion,
+  text,
+  time as timeRule,
+  usageSums,
+} from './questions.ts'
 import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
@@ -85,17 +99,32 @@ export type InvoiceQuestion = UsageScope &
       }
   )
 
+const none = z.undefined().optional()
+const costs = z.boolean().optional()
+const { timeZone } = invoicePeriod
+const rules = {
+  list: strict({ ...ofAny, ...listFilter, ...pageShape, costs }),
+  sums: strict({ ...ofAny, ...usageSums, by: dimensions, largest, costs }),
+  series: strict({ ...ofAny, ...seriesQuestion }),
+  latency: strict({ ...ofAny, ...latencyQuestion }),
+  invoice: z.union(
+    [
+      strict({ ...ofAny, from: timeRule, to: timeRule, month: none, timeZone: none }),
+      strict({ ...ofAny, month, timeZone, from: none, to: none }),
+    ],
+    'needs "from" and "to" in milliseconds since the epoch, or "month", such as \'2030-04\', and its "timeZone"',
+  ),
+}
+
 /** Usage records and statistics. Methods throw a 400 if usage is not recorded, and a 503 if the usage store fails. */
 export class UsageAdmin {
-  readonly #store: UsageStore | undefined
-  readonly #guard: Guard
+  readonly #store: AdminServices['usage']
   readonly #now: () => number
 
   /** @internal */
-  constructor({ usage, pageGuard, now }: AdminServices) {
+  constructor({ usage, now }: AdminServices) {
     this.#now = now
     this.#store = usage
-    this.#guard = pageGuard('the usage store')
   }
 
   /**
@@ -103,10 +132,9 @@ export class UsageAdmin {
    * ended.
    */
   async list(question: UsageListQuestion): Promise<Page<UsageView>> {
-    requireScope(question)
-    requireValid(question.all === true ? rules.usageListOfAll : rules.usageList, question)
+    requireScoped(rules.list, question, 'requests')
     const { all: _, costs = false, ...rest } = question
-    const page = await this.#ask((store) => store.list(rest))
+    const page = await this.#store.page((store) => store.list(rest))
     return mapPage(page, (record) => view(record, costs))
   }
 
@@ -115,15 +143,14 @@ export class UsageAdmin {
    * about a video, leads to the request that did the work. Of any account: compare `account` before you show it to a customer.
    */
   async find(id: string, { costs = false }: CostQuestion = {}): Promise<UsageView | undefined> {
-    requireValid(rules.text, id, 'id')
-    const record = await this.#ask((store) => findRecord(requireMethod(store, 'find', 'single records'), id))
+    requireValid(text, id, 'id')
+    const record = await this.#store.page((store) => findRecord(requireMethod(store, 'find', 'single records'), id))
     return record && view(record, costs)
   }
 
   /** Sums by day, account, group, key, model, provider, endpoint, user, tag or session, of `account` or with `all: true` of all accounts. */
   async statistics(question: UsageSumsQuestion): Promise<StatisticsRow[]> {
-    requireScope(question)
-    requireValid(question.all === true ? rules.usageSumsOfAll : rules.usageSums, question)
+    requireScoped(rules.sums, question, 'requests')
     const { all: _, costs = false, ...rest } = question
     if (rest.timeZone !== undefined && rest.offsetMinutes !== undefined) {
       throw invalid('Only one of "timeZone" and "offsetMinutes" can be set.', 'timeZone')
@@ -138,16 +165,14 @@ export class UsageAdmin {
 
   /** Sums by periods of a range for charts, of `account` or with `all: true` of all, and of the largest models, keys and so on. */
   async series(question: UsageSeriesQuestion): Promise<UsageSeries> {
-    requireScope(question)
-    requireValid(rules.usageSeries, question)
+    requireScoped(rules.series, question, 'requests')
     return seriesOf(question, (asked) => this.#sums(asked))
   }
 
   /** Latencies by periods of a range for charts, of the last 100 completed requests of each. */
   async latency(question: LatencyQuestion): Promise<LatencyPoint[]> {
-    requireScope(question)
-    requireValid(rules.usageLatency, question)
-    return latencyOf(question, (asked) => this.#ask((store) => durationsIn(store, asked)))
+    requireScoped(rules.latency, question, 'requests')
+    return latencyOf(question, (asked) => this.#store.page((store) => durationsIn(store, asked)))
   }
 
   /**
@@ -155,14 +180,13 @@ export class UsageAdmin {
    * Ordered by account and model. Requests count in the period in which they started; they appear shortly after their end.
    */
   async invoice(question: InvoiceQuestion): Promise<InvoiceItem[]> {
-    requireScope(question)
-    requireValid(question.all === true ? rules.invoiceOfAll : rules.invoice, question)
+    requireScoped(rules.invoice, question, 'requests')
     const { account } = question
     const { from, to } = question.month === undefined ? question : monthOf(question.month, question.timeZone ?? 'UTC')
     if (from >= to) throw invalid('"to" must be later than "from".', 'to')
     const range = { from, to, ...(account !== undefined && { account }) }
-    const sums = await this.#ask((store) => store.summarise({ ...range, by: ['account', 'model'] }))
-    const lines = await this.#ask((store) => store.sumLines?.(range) ?? [])
+    const sums = await this.#store.page((store) => store.summarise({ ...range, by: ['account', 'model'] }))
+    const lines = await this.#store.page((store) => store.sumLines?.(range) ?? [])
     return itemsOf(sums, lines)
   }
 
@@ -171,28 +195,21 @@ export class UsageAdmin {
    * them. The option `usage.keepMs` does so regularly.
    */
   async removeBefore(time: number): Promise<number> {
-    requireValid(rules.instant, time, 'time')
+    requireValid(timeRule, time, 'time')
     const most = 500
-    for (let removed = 0; ;) {
-      const count = await this.#ask((store) =>
-        requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most),
-      )
+    let removed = 0
+    await this.#store.steps(async (store) => {
+      const count = await requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most)
       removed += count
-      if (count < most) return removed
-      await new Promise(setImmediate)
-    }
+      return count === most
+    })
+    return removed
   }
 
   #sums({ timeZone, ...question }: UsageQuestion & { readonly timeZone?: string }): Promise<UsageSummary[]> {
-    const ask = (asked: UsageQuestion) => this.#ask((store) => store.summarise(asked))
+    const ask = (asked: UsageQuestion) => this.#store.page((store) => store.summarise(asked))
     const isZoned = timeZone !== undefined && question.by.includes('day')
     return isZoned ? summariseByLocalDay(timeZone, question, this.#now(), ask) : ask(question)
-  }
-
-  async #ask<T>(question: (store: UsageStore) => Promise<T> | T): Promise<T> {
-    const store = this.#store
-    if (store === undefined) throw invalid('Usage is not recorded: set the option "usage", "storage" or "billing".')
-    return this.#guard.call(() => question(store))
   }
 }
 
@@ -241,12 +258,4 @@ function requireBounded({ by, from, to, periodMs = quarterMs }: Omit<UsageQuesti
     `The range has more than ${mostShortPeriods} periods: choose a shorter one, or whole quarters of an hour.`,
     'periodMs',
   )
-}
-
-/** All accounts must be requested explicitly, so that a page without a logged-in user does not show them by mistake. */
-function requireScope(question: UsageScope): void {
-  const { account, all } = Object(question) as Partial<UsageScope>
-  if (account === undefined && all !== true) {
-    throw invalid('"account" is missing. Set "all: true" for the requests of all accounts.', 'account')
-  }
 }

@@ -1,8 +1,9 @@
 import { GatewayError, invalid } from '../errors.ts'
-import type { VendorKeyName, VendorKeyRecord } from '../models/vendor-keys/contract.ts'
+import type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../models/vendor-keys/contract.ts'
 import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
-import type { Guard } from '../records/guard.ts'
-import { requireId, requireValid, rules } from './check.ts'
+import { strict } from '../records/rules.ts'
+import { requireId, requireValid } from './check.ts'
+import { apiKey as apiKeyRule, id } from './questions.ts'
 import type { AdminServices } from './services.ts'
 
 /** A key to be kept. */
@@ -29,6 +30,8 @@ export interface VendorKeyRotation {
   readonly unreadable: number
 }
 
+const rule = strict({ account: id, provider: id, apiKey: apiKeyRule })
+
 /** Keys of one account. */
 const most = 100
 /** Of a shorter key the last characters would tell too much. */
@@ -39,15 +42,15 @@ const batch = 100
 /** Accounts' own keys at vendors. Methods throw a 400 without the option `ownKeys.secrets`, and a 503 if the store fails. */
 export class VendorKeyAdmin {
   readonly #given: VendorKeyVault | undefined
-  readonly #guard: Guard
+  readonly #store: AdminServices['vendorKeys']
   readonly #now: () => number
   readonly #note: AdminServices['note']
   readonly #by: string | undefined
 
   /** @internal */
-  constructor({ vault, guard, now, note, actor }: AdminServices) {
+  constructor({ vault, vendorKeys, now, note, actor }: AdminServices) {
     this.#given = vault
-    this.#guard = guard('the store of vendor keys')
+    this.#store = vendorKeys
     this.#now = now
     this.#note = note
     this.#by = actor?.name
@@ -63,8 +66,8 @@ export class VendorKeyAdmin {
    * 400 for a provider that takes none.
    */
   async put(key: NewVendorKey): Promise<VendorKeyView> {
-    requireValid(rules.vendorKey, key)
-    const { store, sealing } = this.#vault
+    requireValid(rule, key)
+    const { sealing } = this.#vault
     const { account, provider, apiKey } = key
     this.#requireProvider(provider)
     const own = await this.list(account)
@@ -73,7 +76,7 @@ export class VendorKeyAdmin {
       throw invalid(`An account can have ${most} vendor keys.`, 'provider')
     const hint = apiKey.length < hintedLength ? '' : apiKey.slice(-4)
     const view = { account, provider, hint, createdAt: this.#now(), ...(this.#by !== undefined && { by: this.#by }) }
-    await this.#change(() => store.put({ ...view, sealed: sealing.seal(apiKey, key) }))
+    await this.#change((store) => store.put({ ...view, sealed: sealing.seal(apiKey, key) }))
     await this.#note({ action: 'vendorKeys.put', account, target: provider, before, after: view })
     return view
   }
@@ -81,8 +84,7 @@ export class VendorKeyAdmin {
   /** The keys of an account, ordered by provider, without the keys themselves. */
   async list(account: string): Promise<VendorKeyView[]> {
     requireId(account, 'account')
-    const { store } = this.#vault
-    const records = await this.#guard.call(() => store.list(account))
+    const records = await this.#store.ask((store) => store.list(account))
     return records.map(viewOf).sort((left, right) => (left.provider < right.provider ? -1 : 1))
   }
 
@@ -91,7 +93,7 @@ export class VendorKeyAdmin {
     requireId(provider, 'provider')
     const before = (await this.list(account)).find((each) => each.provider === provider)
     if (before === undefined) throw new GatewayError('not_found', { param: 'provider', message: 'No such key.' })
-    await this.#change(() => this.#vault.store.delete({ account, provider }))
+    await this.#change((store) => store.delete({ account, provider }))
     await this.#note({ action: 'vendorKeys.delete', account, target: provider, before })
     return before
   }
@@ -101,13 +103,12 @@ export class VendorKeyAdmin {
    * `unreadable` says otherwise. Keys that are stored meanwhile are sealed with it anyway.
    */
   async rotate(): Promise<VendorKeyRotation> {
-    const { store } = this.#vault
     let resealed = 0
     let unreadable = 0
     let last: VendorKeyRecord | undefined
     do {
       const after = last
-      const records = await this.#guard.call(() => store.page(after, batch))
+      const records = await this.#store.ask((store) => store.page(after, batch))
       for (const record of records) {
         const done = await this.#reseal(record)
         if (done === undefined) unreadable++
@@ -121,7 +122,7 @@ export class VendorKeyAdmin {
 
   /** Undefined if no secret opens it. */
   async #reseal(record: VendorKeyRecord): Promise<boolean | undefined> {
-    const { store, sealing } = this.#vault
+    const { sealing } = this.#vault
     let key: string
     try {
       key = sealing.open(record.sealed, record)
@@ -129,12 +130,12 @@ export class VendorKeyAdmin {
       return undefined
     }
     if (!sealing.isOld(record.sealed)) return false
-    return this.#guard.call(() => store.reseal({ ...record, sealed: sealing.seal(key, record) }, record.sealed))
+    return this.#store.ask((store) => store.reseal({ ...record, sealed: sealing.seal(key, record) }, record.sealed))
   }
 
-  async #change(act: () => Promise<void> | void): Promise<void> {
+  async #change(act: (store: VendorKeyStore) => Promise<void> | void): Promise<void> {
     try {
-      await this.#guard.call(act)
+      await this.#store.ask(act)
     } finally {
       this.#vault.known.forget()
     }

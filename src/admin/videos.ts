@@ -3,7 +3,9 @@ import type { VideoContent } from '../providers/video.ts'
 import { cursorOf, readCursor, type Page, type PageRequest } from '../records/page.ts'
 import type { StoredTask } from '../tasks/task.ts'
 import type { VideoState } from '../wire/video.ts'
-import { requireId, requireValid, rules } from './check.ts'
+import { strict } from '../records/rules.ts'
+import { ofAny, requireId, requireScoped } from './check.ts'
+import { page, videoFilter } from './questions.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
@@ -67,6 +69,8 @@ const readAtOnce = 20
 /** The most tasks that are read for one page. */
 const readForPage = 1_000
 
+const listRule = strict({ ...ofAny, ...videoFilter, ...page })
+
 /** Video tasks. Methods throw a 404 if the task store cannot list them, and a 503 if it fails. */
 export class VideoAdmin {
   readonly #videos: AdminServices['videos']
@@ -83,11 +87,8 @@ export class VideoAdmin {
    * tasks than `limit`, or none, although there is a next one.
    */
   async list(question: VideoListQuestion): Promise<Page<VideoView>> {
-    const { account, all, state, model, limit = 100, after } = question
-    if (account === undefined && !all) {
-      throw invalid('"account" is missing. Set "all: true" for the tasks of all accounts.', 'account')
-    }
-    requireValid(rules.videoList, question)
+    const { account, state, model, limit = 100, after } = question
+    requireScoped(listRule, question, 'tasks')
     const found: VideoView[] = []
     let last = after === undefined ? undefined : placeIn(after)
     for (let read = 0; read < readForPage; read += readAtOnce) {

@@ -1,6 +1,9 @@
 import type { Page, PageRequest } from '../../records/page.ts'
 import { mapPage } from '../../records/page.ts'
-import { requireValid, rules } from '../check.ts'
+import * as z from 'zod'
+import { strict } from '../../records/rules.ts'
+import { requireValid } from '../check.ts'
+import { auditFilter, page } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
 import type { AuditLog } from './audit-log.ts'
 import { faultOf } from './chain.ts'
@@ -44,6 +47,9 @@ export interface AuditVerification {
   readonly head: AuditHead
 }
 
+const listRule = strict({ ...auditFilter, ...page })
+const headRule = strict({ number: z.int().min(0), hash: z.string() }).optional()
+
 /** Who changed what through administration. Methods throw a 503 if the store fails. */
 export class AuditAdmin {
   readonly #log: AuditLog
@@ -55,7 +61,7 @@ export class AuditAdmin {
 
   /** The changes that match, newest first. */
   async list(question: AuditQuestion = {}): Promise<Page<AuditView>> {
-    requireValid(rules.auditList, question)
+    requireValid(listRule, question)
     return mapPage(await this.#log.guard.call(() => this.#log.store.list(question)), viewOf)
   }
 
@@ -64,7 +70,7 @@ export class AuditAdmin {
    * noticed with the `head` of an earlier verification.
    */
   async verify({ head }: { readonly head?: AuditHead } = {}): Promise<AuditVerification> {
-    requireValid(rules.auditHead, head, 'head')
+    requireValid(headRule, head, 'head')
     let before: AuditEntry | undefined
     let entries = 0
     let fault: string | undefined

@@ -33,7 +33,7 @@ import { modelsOf } from './models.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { quoting } from '../handling/quote.ts'
-import { guardedResponses, storesOf, type Stores } from './stores.ts'
+import { guardedResponses, guardedStores, storesOf, type Stores } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
 import { videoTasks } from './video-tasks.ts'
 import { warningsIn } from '../warnings/find.ts'
@@ -117,11 +117,11 @@ export function assemble(options: GatewayOptions): Assembly {
   const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer, alerts })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const admin = new Admin({
-    ...stores,
+    ...guardedStores(stores, idempotency?.store, guard, guarding(timeouts.pageMs ?? 30_000)),
     vault,
     auditLog,
     note: (change) => auditLog.write(undefined, change),
-    idempotency,
+    idempotencyMs: idempotency?.keepMs ?? 0,
     videos,
     caps: admission.caps,
     catalogue,
@@ -130,8 +130,6 @@ export function assemble(options: GatewayOptions): Assembly {
     prices: options.prices,
     hasCosts: options.prices !== undefined || own === undefined || live !== undefined || hasCosts(own),
     currency: billing?.currency,
-    guard,
-    pageGuard: guarding(timeouts.pageMs ?? 30_000),
     minimumTopUp: billing?.minimumTopUp ?? '1',
     now,
     forget: (hash) => authenticator.forget(hash),

@@ -1,4 +1,7 @@
 import type { AuditStore } from '../../admin/audit/contract.ts'
+import { GuardedStore } from '../../admin/guarded-store.ts'
+import type { AdminServices } from '../../admin/services.ts'
+import type { IdempotencyStore } from '../../admission/idempotency/contract.ts'
 import { memoryAuditStore } from '../../admin/audit/memory.ts'
 import type { KeyStore } from '../../callers/contract.ts'
 import { keyRecord } from '../../callers/key.ts'
@@ -33,6 +36,25 @@ export interface Stores {
   readonly vendorKeys: VendorKeyStore | undefined
   /** Undefined unless administration changes models. */
   readonly registry: RegistryStore | undefined
+}
+
+/** The stores that administration asks. */
+export function guardedStores(
+  { keys, ledger, usage, responses, vendorKeys }: Stores,
+  idempotency: IdempotencyStore | undefined,
+  guard: (name: string) => Guard,
+  pageGuard: (name: string) => Guard,
+): Pick<AdminServices, 'keys' | 'ledger' | 'usage' | 'responses' | 'vendorKeys' | 'idempotency'> {
+  const of = <Store extends object>(store: Store | undefined, name: string, missing = '') =>
+    new GuardedStore(store, missing, guard(name), pageGuard(name))
+  return {
+    keys: of(keys, 'the key store'),
+    ledger: of(ledger, 'the ledger', 'Accounts need the option "billing".'),
+    usage: of(usage, 'the usage store', 'Usage is not recorded: set the option "usage", "storage" or "billing".'),
+    responses: of(responses, 'the response store'),
+    vendorKeys: of(vendorKeys, 'the store of vendor keys', 'Vendor keys need the option "ownKeys.secrets".'),
+    idempotency: of(idempotency, 'the idempotency store'),
+  }
 }
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
