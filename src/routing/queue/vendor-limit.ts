@@ -32,7 +32,7 @@ const servedMs = 5_000
 /** What may be sent at once after a pause shorter than that. */
 const burstMs = 20
 /** What may be sent in advance, in calls: a vendor's limit holds many more, and an account that asks rarely has not to wait. */
-const callsAhead = 2
+const callsAhead = 5
 /** Longer waits that a vendor asks for are kept; shorter ones are those of its next refill. */
 const shortWaitMs = 2_000
 
