@@ -2,10 +2,13 @@
 import type {
   AccountView,
   Alert,
+  AuditView,
   CapView,
   ConfigWarning,
   EntryView,
+  GatewayHealth as HealthView,
   KeyView,
+  Offers,
   RegistryGroupView,
   RegistryModelView,
   LatencyPoint,
@@ -16,14 +19,17 @@ import type {
   UsageSeries as Series,
   UsageView,
   VendorKeyView,
+  VideoView,
 } from '../../../src/index.ts'
 
 export type {
   AccountView,
   Alert,
+  AuditView,
   CapView,
   ConfigWarning,
   EntryView,
+  HealthView,
   KeyView,
   LatencyPoint,
   Point,
@@ -32,6 +38,7 @@ export type {
   StatisticsRow,
   StoredDeployment,
   VendorKeyView,
+  VideoView,
 }
 
 /** A count of requests, of sums and of their points. */
@@ -56,37 +63,13 @@ export interface Me {
   version: string
   /** What requests are counted in, in the order of columns. */
   units: Unit[]
-  features: {
-    accounts: boolean
-    caps: boolean
-    alerts: boolean
-    usage: boolean
-    keys: boolean
-    registry: boolean
-    keySearch: boolean
-    vendorKeys: boolean
-    videoSearch: boolean
-    costs: boolean
-    health?: boolean
-    setup?: boolean
-  }
+  features: Omit<Offers, 'currency'>
   /** Whether calls cost something. Added by the page. */
   isBilled: boolean
 }
 
-export interface AttemptView {
-  provider: string
-  providerModel: string
+export interface Call extends Omit<UsageView, 'outcome'> {
   outcome: string
-  status?: number
-  code?: string
-  startMs: number
-  ms: number
-}
-
-export interface Call extends Omit<UsageView, 'outcome' | 'attemptLog'> {
-  outcome: string
-  attemptLog?: readonly AttemptView[]
 }
 
 export interface DeploymentView {
@@ -96,24 +79,6 @@ export interface DeploymentView {
   weight?: number
   price?: Price
   state?: string
-}
-
-export interface HealthView {
-  ready: boolean
-  draining: boolean
-  stores: {
-    store: string
-    reachable: boolean
-    required: boolean
-    ms: number
-    lastError?: { code: string; at: number }
-  }[]
-  openCalls: number
-  holds: number
-  queues: Record<string, number>
-  droppedRecords: number
-  failingStores: string[]
-  tasksDue?: number
 }
 
 export type Price = Readonly<Record<string, unknown>>
@@ -127,39 +92,5 @@ export interface ModelView {
   maxOutputTokens?: number
   groups: string[]
   price?: Price
-  endpoints?: string[]
   deployments?: DeploymentView[]
-}
-
-export interface AuditView {
-  number: number
-  at: number
-  action: string
-  account?: string
-  actor?: string
-  address?: string
-  target?: string
-  before?: unknown
-  after?: unknown
-  erased?: boolean
-}
-
-export interface VideoView {
-  id: string
-  account: string
-  group: string
-  key?: string
-  user?: string
-  model: string
-  state: 'pending' | 'processing' | 'completed' | 'failed'
-  progress?: number
-  prompt: string
-  seconds?: number
-  size?: string
-  createdAt: number
-  expiresAt: number
-  finishedAt?: number
-  error?: { code: string; message: string }
-  provider?: string
-  providerModel?: string
 }

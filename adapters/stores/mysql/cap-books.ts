@@ -15,7 +15,7 @@ import {
 import type { Ask } from './transaction.ts'
 import { insertRows, lockRows, marks, timeOf } from './locks.ts'
 import { capOf, CapUses } from './cap-uses.ts'
-import { overrideOf } from './overrides.ts'
+import { overrideOf } from '../sql/overrides.ts'
 
 /** What a hold counts in a period of a cap. */
 interface Part {
@@ -126,7 +126,7 @@ export class CapBooks {
   async #readOverrides(names: readonly string[]): Promise<void> {
     if (names.length === 0) return
     const { rows } = await this.#ask(
-      `SELECT name, limits, ends FROM @.cap_overrides WHERE name IN (${marks(names)}) AND coalesce(ends > ?, true)
+      `SELECT name, limits, until FROM @.cap_overrides WHERE name IN (${marks(names)}) AND coalesce(until > ?, true)
       ORDER BY name, temporary`,
       [...names, this.#now],
     )

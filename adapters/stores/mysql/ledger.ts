@@ -20,7 +20,7 @@ import { CapBooks } from './cap-books.ts'
 import { longMs, type Database } from './database.ts'
 import type { Ask } from './transaction.ts'
 import { lockRows, marks } from './locks.ts'
-import { mysqlOverrides } from './overrides.ts'
+import { sqlOverrides } from '../sql/overrides.ts'
 import { dialect } from './dialect.ts'
 
 const { now } = dialect
@@ -37,7 +37,7 @@ export function mysqlLedger(
     noticeSweep(sql),
   ]
   return {
-    caps: { read: (claims) => calls.states(claims), ...mysqlOverrides(database), ...sqlNotices(sql) },
+    caps: { read: (claims) => calls.states(claims), ...sqlOverrides(sql), ...sqlNotices(sql) },
     hold: async (hold) => {
       if (hold.caps !== undefined) for (const sweep of sweeps) sweep.use()
       return (await calls.admit({ hold })).hold as HoldVerdict

@@ -1,13 +1,5 @@
 import type { StorageBundle } from '../index.ts'
-import { sqlAudit } from '../sql/audit.ts'
-import { sqlIdempotency } from '../sql/idempotency.ts'
-import { sqlChanges } from '../sql/changes.ts'
-import { sqlKeys } from '../sql/keys.ts'
-import { sqlRegistry } from '../sql/registry.ts'
-import { sqlResponses } from '../sql/responses.ts'
-import { sqlTasks } from '../sql/tasks.ts'
-import { sqlUsage } from '../sql/usage.ts'
-import { sqlVendorKeys } from '../sql/vendor-keys.ts'
+import { sqlStores } from '../sql/stores.ts'
 import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { batchedAdmission } from '../batched-admission.ts'
 import { Calls } from './calls.ts'
@@ -55,25 +47,17 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage
   const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 4 } = options
   const database = new Database(pool, prefix, connections, tables)
   const sql = mysqlSql(database)
-  const changes = sqlChanges(sql)
   const calls = new Calls(database)
   const limits = mysqlLimits(database, calls)
   const ledger = mysqlLedger(database, sql, calls)
-  const [idempotency, responses] = [sqlIdempotency(sql), sqlResponses(sql, responseAgeMs)]
+  const stores = sqlStores(sql, responseAgeMs)
   return {
-    keys: sqlKeys(sql, changes),
+    ...stores,
     limits,
     ledger,
-    usage: sqlUsage(sql),
-    tasks: sqlTasks(sql),
-    idempotency,
-    responses,
-    audit: sqlAudit(sql),
-    vendorKeys: sqlVendorKeys(sql),
-    registry: sqlRegistry(sql, changes),
     admission: batchedAdmission(calls, limits, ledger),
     async close() {
-      await Promise.all([ledger.close(), idempotency.close(), responses.close()])
+      await Promise.all([ledger.close(), stores.idempotency.close(), stores.responses.close()])
     },
   }
 }

@@ -1,13 +1,5 @@
 /** All tables, in their first version. */
-import { auditTable } from '../sql/audit.ts'
-import { idempotencyTable } from '../sql/idempotency.ts'
-import { keysTable } from '../sql/keys.ts'
-import { noticesTable } from '../sql/notices.ts'
-import { registryTable } from '../sql/registry.ts'
-import { responsesTables } from '../sql/responses.ts'
-import { tasksTable } from '../sql/tasks.ts'
-import { usageTables } from '../sql/usage-tables.ts'
-import { vendorKeysTables } from '../sql/vendor-keys.ts'
+import { sqlTables } from '../sql/stores.ts'
 import { definitions, dialect } from './dialect.ts'
 
 /**
@@ -102,7 +94,7 @@ const capsTables = `
       name varbinary(1536) NOT NULL,
       temporary boolean NOT NULL,
       limits longtext NOT NULL,
-      ends double,
+      until double,
       PRIMARY KEY (name, temporary)
     ) ${dialect.table}`
 
@@ -116,22 +108,5 @@ const layout = `
 
 /** The statements that create them. What is last shows that all the others have run. */
 export const tables: readonly string[] = definitions(
-  [
-    ...[
-      keysTable,
-      tasksTable,
-      idempotencyTable,
-      responsesTables,
-      usageTables,
-      noticesTable,
-      auditTable,
-      vendorKeysTables,
-      registryTable,
-    ].map((table) => table(dialect)),
-    limitsTables,
-    ledgerTables,
-    capsTables,
-    itemsGo,
-    layout,
-  ].join(';'),
+  [...sqlTables(dialect), limitsTables, ledgerTables, capsTables, itemsGo, layout].join(';'),
 )

@@ -10,7 +10,8 @@ import {
   type Sweep,
 } from '../index.ts'
 import { noticeSweep, sqlNotices } from '../sql/notices.ts'
-import { bigintsAsText } from '../sql/sql.ts'
+import { sqlOverrides } from '../sql/overrides.ts'
+import type { Sql } from '../sql/sql.ts'
 import { scopeOf } from './batch-columns.ts'
 import type { Database } from './database.ts'
 import { postgresSql } from './sql.ts'
@@ -81,11 +82,6 @@ function stateOf({ name, window, periods, limits }: CapClaim, raw: RawState, ove
   }
 }
 
-interface OverrideRow {
-  readonly limits: string
-  readonly until: number | null
-}
-
 /** Delete old use of caps, and old notices. */
 export function capSweeps(database: Database): readonly Sweep[] {
   return [
@@ -96,7 +92,7 @@ export function capSweeps(database: Database): readonly Sweep[] {
 }
 
 /** The caps of a schema. */
-export function postgresCaps(database: Database): LedgerCaps {
+export function postgresCaps(database: Database, sql: Sql): LedgerCaps {
   return {
     async read(claims) {
       const rows = await database.call<readonly ReadState[]>('read_caps', JSON.stringify(claims.map(scopeOf)))
@@ -108,31 +104,8 @@ export function postgresCaps(database: Database): LedgerCaps {
         return stateOf(claim, row, row.limits)
       })
     },
-    async override({ name, limits, until }) {
-      const empty = Object.values(limits).every((limit) => limit === undefined)
-      const temporary = until !== undefined
-      if (empty)
-        await database.rows('DELETE FROM @.cap_overrides WHERE name = $1 AND temporary = $2', [name, temporary])
-      else
-        await database.rows(
-          `INSERT INTO @.cap_overrides (name, temporary, limits, until) VALUES ($1, $2, $3, $4)
-          ON CONFLICT (name, temporary) DO UPDATE SET limits = excluded.limits, until = excluded.until`,
-          [name, temporary, JSON.stringify(limits, bigintsAsText), until ?? null],
-        )
-    },
-    async overrides(name) {
-      const rows = await database.rows<OverrideRow>(
-        `SELECT limits::text, until FROM @.cap_overrides
-        WHERE name = $1 AND (until IS NULL OR until > date_part('epoch', clock_timestamp()) * 1000) ORDER BY temporary`,
-        [name],
-      )
-      return rows.map(({ limits, until }) => ({
-        name,
-        limits: bigintsOf(JSON.parse(limits) as Texts<CapOverride['limits']>),
-        ...(until !== null && { until }),
-      }))
-    },
-    ...sqlNotices(postgresSql(database)),
+    ...sqlOverrides(sql),
+    ...sqlNotices(sql),
   }
 }
 

@@ -25,7 +25,7 @@ export function postgresLedger(
 ): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
   const books = sqlAccounts(sql, (column) => `extract(epoch FROM ${column})::float8 * 1000`)
   return {
-    caps: postgresCaps(database),
+    caps: postgresCaps(database, sql),
     hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
     settle: async (end) => (await calls.end({ end })) as SettleVerdict,
     async release({ id, account }) {

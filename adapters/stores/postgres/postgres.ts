@@ -1,13 +1,5 @@
 import type { StorageBundle } from '../index.ts'
-import { sqlAudit } from '../sql/audit.ts'
-import { sqlIdempotency } from '../sql/idempotency.ts'
-import { sqlChanges } from '../sql/changes.ts'
-import { sqlKeys } from '../sql/keys.ts'
-import { sqlRegistry } from '../sql/registry.ts'
-import { sqlResponses } from '../sql/responses.ts'
-import { sqlTasks } from '../sql/tasks.ts'
-import { sqlUsage } from '../sql/usage.ts'
-import { sqlVendorKeys } from '../sql/vendor-keys.ts'
+import { sqlStores } from '../sql/stores.ts'
 import { age, checkKnown, count, flag, text, type Rule } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
@@ -84,21 +76,13 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
   } = options
   const database = new Database(pool, schema, preparedStatements, connections, tables)
   const sql = postgresSql(database)
-  const changes = sqlChanges(sql)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
   const ledger = postgresLedger(database, sql, calls)
   return {
-    keys: sqlKeys(sql, changes),
+    ...sqlStores(sql, responseAgeMs),
     limits,
     ledger,
-    usage: sqlUsage(sql),
-    tasks: sqlTasks(sql),
-    idempotency: sqlIdempotency(sql),
-    responses: sqlResponses(sql, responseAgeMs),
-    audit: sqlAudit(sql),
-    vendorKeys: sqlVendorKeys(sql),
-    registry: sqlRegistry(sql, changes),
     admission: batchedAdmission(calls, limits, ledger),
     close: () => database.close(),
   }

@@ -1,13 +1,5 @@
 /** All tables and functions of a new schema. */
-import { auditTable } from '../sql/audit.ts'
-import { idempotencyTable } from '../sql/idempotency.ts'
-import { keysTable } from '../sql/keys.ts'
-import { noticesTable } from '../sql/notices.ts'
-import { registryTable } from '../sql/registry.ts'
-import { responsesTables } from '../sql/responses.ts'
-import { tasksTable } from '../sql/tasks.ts'
-import { usageTables } from '../sql/usage-tables.ts'
-import { vendorKeysTables } from '../sql/vendor-keys.ts'
+import { sqlTables } from '../sql/stores.ts'
 import { admissionSchema } from './admission-schema.ts'
 import { capsSchema } from './caps-schema.ts'
 import { compactionSchema } from './compaction.ts'
@@ -42,17 +34,7 @@ const itemsGo = `
 
 /** Statements in which `@.` precedes every name in the schema. */
 export const tables: string = [
-  ...[
-    keysTable,
-    tasksTable,
-    idempotencyTable,
-    responsesTables,
-    usageTables,
-    noticesTable,
-    auditTable,
-    vendorKeysTables,
-    registryTable,
-  ].map((table) => table(dialect)),
+  ...sqlTables(dialect),
   limitsSchema,
   usageSchema,
   capsSchema,

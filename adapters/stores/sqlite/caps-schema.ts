@@ -46,7 +46,7 @@ export const capsSchema: string = `
       name TEXT NOT NULL,
       temporary INTEGER NOT NULL,
       limits TEXT NOT NULL,
-      ends REAL,
+      until REAL,
       PRIMARY KEY (name, temporary)
     ) STRICT, WITHOUT ROWID;
 `

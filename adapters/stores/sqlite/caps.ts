@@ -4,7 +4,6 @@ import {
   capPeriodAt,
   type CapAmounts,
   type CapClaim,
-  type CapOverride,
   type CapPeriod,
   type CapState,
   type Hold,
@@ -13,9 +12,10 @@ import {
   type Settlement,
 } from '../index.ts'
 import { sqlNotices } from '../sql/notices.ts'
-import { bigintsAsText } from '../sql/sql.ts'
+import { overrideOf, overridesText, sqlOverrides } from '../sql/overrides.ts'
+import type { Sql } from '../sql/sql.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
-import { sqliteSql } from './sql.ts'
+import { dialect } from './dialect.ts'
 
 const useSql = `SELECT min(ends) FILTER (WHERE money + tokens + calls + held_money + held_tokens + held_calls <> 0) AS first,
   sum(money) AS money, sum(tokens) AS tokens, sum(calls) AS calls,
@@ -33,11 +33,13 @@ const settledSql = `INSERT INTO modelhatch_cap_use (name, window, start, ends, m
 const chargeSql = `INSERT OR IGNORE INTO modelhatch_cap_charges (hold, account, refundable, caps, ends)
   VALUES (?, ?, ?, ?, ?)`
 
+const overridesSql = overridesText(dialect, 'name = ?').replaceAll('@.', 'modelhatch_')
+
 const noticeSql = `INSERT OR IGNORE INTO modelhatch_notices (id, notice, settlement, account, value)
   VALUES (?, ?, ?, ?, ?)`
 
 /** `returnExpired` returns all expired holds to their accounts. */
-export function sqliteCaps(database: Database, returnExpired: () => void): LedgerCaps {
+export function sqliteCaps(database: Database, sql: Sql, returnExpired: () => void): LedgerCaps {
   return {
     read: (claims) =>
       database.transaction(() => {
@@ -45,16 +47,8 @@ export function sqliteCaps(database: Database, returnExpired: () => void): Ledge
         const now = database.now()
         return claims.map((claim) => stateOf(database, claim, capPeriodAt(claim, now)))
       }),
-    override: ({ name, limits, until }) =>
-      database.transaction(() => {
-        const temporary = Number(until !== undefined)
-        database.run('DELETE FROM modelhatch_cap_overrides WHERE name = ? AND temporary = ?', name, temporary)
-        if (Object.values(limits).every((limit) => limit === undefined)) return
-        const sql = 'INSERT INTO modelhatch_cap_overrides (name, temporary, limits, ends) VALUES (?, ?, ?, ?)'
-        database.run(sql, name, temporary, JSON.stringify(limits, bigintsAsText), until ?? null)
-      }),
-    overrides: (name) => database.read(() => overridesOf(database, name)),
-    ...sqlNotices(sqliteSql(database)),
+    ...sqlOverrides(sql),
+    ...sqlNotices(sql),
   }
 }
 
@@ -140,7 +134,7 @@ export function note(
 
 function stateOf(database: Database, claim: CapClaim, period: CapPeriod): CapState {
   const { first, settled, held } = usedIn(database, period)
-  const limits = capLimitsWith(claim.limits, overridesOf(database, claim.name))
+  const limits = capLimitsWith(claim.limits, database.all(overridesSql, claim.name).map(overrideOf))
   return { ...period, resetsAt: first ?? period.end + period.rollingMs, settled, held, limits }
 }
 
@@ -154,16 +148,4 @@ function usedIn(database: Database, { name, window, start, rollingMs }: CapPerio
   })
   const first = row['first'] === null ? undefined : Number(row['first'])
   return { first, settled: amounts(''), held: amounts('held_') }
-}
-
-function overridesOf(database: Database, name: string): CapOverride[] {
-  const sql = `SELECT limits, ends FROM modelhatch_cap_overrides
-    WHERE name = ? AND (ends IS NULL OR ends > unixepoch('subsec') * 1000.0) ORDER BY temporary`
-  return database.all(sql, name).map(({ limits, ends }) => ({
-    name,
-    limits: JSON.parse(limits as string, (key, value: unknown) =>
-      typeof value === 'string' ? BigInt(value) : value,
-    ) as CapOverride['limits'],
-    ...(ends !== null && { until: Number(ends) }),
-  }))
 }

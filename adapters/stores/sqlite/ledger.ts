@@ -55,7 +55,7 @@ export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger,
   const books = sqlAccounts(sql, (column) => column)
   const sweeps = [sweepOf(sql, 'cap_use', capUseMs), sweepOf(sql, 'cap_charges', capUseMs), noticeSweep(sql)]
   return {
-    caps: sqliteCaps(database, () => returnAllExpired(database)),
+    caps: sqliteCaps(database, sql, () => returnAllExpired(database)),
     hold: (wanted) => {
       if (wanted.caps !== undefined) for (const sweep of sweeps) sweep.use()
       return database.transaction(() => hold(database, wanted))

@@ -1,12 +1,4 @@
-import { auditTable } from '../sql/audit.ts'
-import { idempotencyTable } from '../sql/idempotency.ts'
-import { keysTable } from '../sql/keys.ts'
-import { noticesTable } from '../sql/notices.ts'
-import { registryTable } from '../sql/registry.ts'
-import { responsesTables } from '../sql/responses.ts'
-import { tasksTable } from '../sql/tasks.ts'
-import { usageTables } from '../sql/usage-tables.ts'
-import { vendorKeysTables } from '../sql/vendor-keys.ts'
+import { sqlTables } from '../sql/stores.ts'
 import { capsSchema } from './caps-schema.ts'
 import { ledgerSchema } from './ledger.ts'
 import { limitsSchema } from './limits.ts'
@@ -22,17 +14,7 @@ const itemsGo = `
 
 /** All tables of a new file. */
 export const tables: string = [
-  ...[
-    keysTable,
-    tasksTable,
-    idempotencyTable,
-    responsesTables,
-    usageTables,
-    noticesTable,
-    auditTable,
-    vendorKeysTables,
-    registryTable,
-  ].map((table) => table(dialect).replaceAll('@.', 'modelhatch_')),
+  ...sqlTables(dialect).map((table) => table.replaceAll('@.', 'modelhatch_')),
   limitsSchema,
   ledgerSchema,
   capsSchema,

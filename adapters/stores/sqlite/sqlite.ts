@@ -2,15 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { StorageBundle } from '../index.ts'
-import { sqlAudit } from '../sql/audit.ts'
-import { sqlIdempotency } from '../sql/idempotency.ts'
-import { sqlChanges } from '../sql/changes.ts'
-import { sqlKeys } from '../sql/keys.ts'
-import { sqlRegistry } from '../sql/registry.ts'
-import { sqlResponses } from '../sql/responses.ts'
-import { sqlTasks } from '../sql/tasks.ts'
-import { sqlUsage } from '../sql/usage.ts'
-import { sqlVendorKeys } from '../sql/vendor-keys.ts'
+import { sqlStores } from '../sql/stores.ts'
 import { age, checkKnown, elsewhere } from '../../../src/records/known-options.ts'
 import { Database } from './database.ts'
 import { sqliteAdmission } from './admission.ts'
@@ -54,27 +46,17 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
   if (typeof file === 'string') requireFolder(file)
   const database = new Database(file, durability, tables)
   const sql = sqliteSql(database)
-  const changes = sqlChanges(sql)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
-  const idempotency = sqlIdempotency(sql)
-  const usage = sqlUsage(sql)
-  const responses = sqlResponses(sql, responseAgeMs)
+  const stores = sqlStores(sql, responseAgeMs)
   return {
-    keys: sqlKeys(sql, changes),
+    ...stores,
     limits,
     ledger,
-    usage,
-    tasks: sqlTasks(sql),
-    idempotency,
-    responses,
-    audit: sqlAudit(sql),
-    vendorKeys: sqlVendorKeys(sql),
-    registry: sqlRegistry(sql, changes),
     admission: sqliteAdmission(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.
-      await Promise.all([ledger.close(), idempotency.close(), responses.close()])
+      await Promise.all([ledger.close(), stores.idempotency.close(), stores.responses.close()])
       database.close()
     },
   }

@@ -2,7 +2,7 @@ import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { get, send, urlOf } from '../api.js'
 import { date, money } from '../format.js'
-import { useAction, useLoad, usePages } from '../load.js'
+import { useLoad, usePages } from '../load.js'
 import { linkTo } from '../location.js'
 import { AlertsCard } from '../parts/alerts.js'
 import { Amount } from '../parts/amount.js'
@@ -88,18 +88,14 @@ function OpenDialog({ onClose }) {
   const [id, setId] = useState('')
   const [name, setName] = useState('')
   const [unlimited, setUnlimited] = useState(false)
-  const { run, busy, error } = useAction(async () => {
-    const account = await send('POST', 'accounts', {
-      id: id.trim(),
-      unlimited,
-      ...(name.trim() !== '' && { name: name.trim() }),
-    })
+  const submit = async () => {
+    const account = await send('POST', 'accounts', { id: id.trim(), unlimited, name: name.trim() || undefined })
     announce(t('saved'))
     location.hash = linkTo(['accounts', account.id])
-  })
+  }
   return h(
     FormDialog,
-    { title: t('openAccount'), action: t('create'), busy, error, onSubmit: run, onClose },
+    { title: t('openAccount'), action: t('create'), submit, onClose },
     h(TextField, { label: t('accountId'), value: id, onChange: setId, required: true, hint: t('accountIdHint') }),
     h(TextField, { label: t('name'), value: name, onChange: setName }),
     h(CheckField, { label: t('unlimited'), checked: unlimited, onChange: setUnlimited, hint: t('unlimitedHint') }),

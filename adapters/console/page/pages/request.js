@@ -2,7 +2,7 @@ import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, ApiError, get, send } from '../api.js'
 import { exactTime, money, whole } from '../format.js'
-import { useAction, useLoad } from '../load.js'
+import { useLoad } from '../load.js'
 import { linkTo } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
@@ -11,6 +11,7 @@ import { CopyButton } from '../parts/copy.js'
 import { Card, Details, PageHead } from '../parts/details.js'
 import { FormDialog } from '../parts/dialog.js'
 import { TextField } from '../parts/field.js'
+import { useFields } from '../parts/form.js'
 import { useKeyNames } from '../parts/key-names.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { AttemptsCard, Timing } from '../parts/timing.js'
@@ -124,24 +125,17 @@ function Lines({ lines }) {
 
 /** @param {{ call: Call, onClose: () => unknown }} properties */
 function RefundDialog({ call, onClose }) {
-  const [amount, setAmount] = useState(call.cost)
-  const [reason, setReason] = useState('')
-  const { run, busy, error } = useAction(async () => {
-    await send('POST', accountPath(call.account, 'refunds'), { request: call.id, amount, reason })
+  const { values, field } = useFields({ amount: call.cost, reason: '' })
+  const submit = async () => {
+    await send('POST', accountPath(call.account, 'refunds'), { request: call.id, ...values })
     announce(t('refunded'))
     onClose()
-  })
+  }
   return h(
     FormDialog,
-    { title: t('refund'), action: t('refund'), busy, error, onSubmit: run, onClose },
+    { title: t('refund'), action: t('refund'), submit, onClose },
     h('p', null, t('refundHint', { account: call.account })),
-    h(TextField, {
-      label: t('amount'),
-      value: amount,
-      onChange: setAmount,
-      required: true,
-      pattern: '\\d+(\\.\\d{1,6})?',
-    }),
-    h(TextField, { label: t('reason'), value: reason, onChange: setReason, required: true }),
+    h(TextField, { label: t('amount'), ...field('amount'), required: true, pattern: '\\d+(\\.\\d{1,6})?' }),
+    h(TextField, { label: t('reason'), ...field('reason'), required: true }),
   )
 }

@@ -2,7 +2,7 @@ import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, get, send, urlOf } from '../api.js'
 import { dateTime, relative } from '../format.js'
-import { useAction, useLoad, usePages } from '../load.js'
+import { useLoad, usePages } from '../load.js'
 import { usePlace } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
@@ -89,25 +89,15 @@ function VideoDialog({ video: listed, onClose }) {
   const path = accountPath(listed.account, 'videos', listed.id)
   const { data = listed, error, reload } = useLoad((signal) => get(path, {}, signal), [path])
   const video = /** @type {VideoView} */ (data)
-  const remove = useAction(async () => {
+  const submit = async () => {
     await send('DELETE', path)
     announce(t('deleted'))
     onClose()
-  })
+  }
   if (deleting) {
-    const { busy, error: failure, run } = remove
     return h(
       FormDialog,
-      {
-        title: t('deleteVideo'),
-        action: t('delete'),
-        danger: true,
-        busy,
-        error: failure,
-        onSubmit: run,
-        onClose,
-        key: 1,
-      },
+      { title: t('deleteVideo'), action: t('delete'), danger: true, submit, onClose, key: 1 },
       h('p', null, t('deleteVideoHint')),
       h('p', { class: 'prompt fine' }, video.prompt),
     )

@@ -7,6 +7,7 @@ import { t } from '../words.js'
 import { Button } from './button.js'
 import { FormDialog } from './dialog.js'
 import { TextField } from './field.js'
+import { ErrorNotice } from './notice.js'
 
 /** @import { GroupCap } from '../shapes.d.ts' */
 
@@ -21,28 +22,20 @@ export function CapDialog({ account, cap: { cap, group, limits, overrides }, onC
   const [fields, setFields] = useState(/** @type {Record<string, string | number>} */ ({ ...limits }))
   const [until, setUntil] = useState('')
   const path = accountPath(account, 'caps', cap)
-  const { run, busy, error } = useAction(async (/** @type {boolean} */ clears) => {
-    const { money, ...rest } = fields
-    const counts = Object.entries(rest).map(([measure, value]) => [measure, Number(value)])
-    await (clears
-      ? send('DELETE', path, undefined, { group })
-      : send('PUT', path, {
-          group,
-          limits: { ...(money !== undefined && { money }), ...Object.fromEntries(counts) },
-          ...(until !== '' && { until: new Date(until).getTime() }),
-        }))
+  const clearing = useAction(async () => {
+    await send('DELETE', path, undefined, { group })
     onSaved()
   })
+  const submit = async () => {
+    const { money, ...rest } = fields
+    const counts = Object.entries(rest).map(([measure, value]) => [measure, Number(value)])
+    const given = { ...(money !== undefined && { money }), ...Object.fromEntries(counts) }
+    await send('PUT', path, { group, limits: given, ...(until !== '' && { until: new Date(until).getTime() }) })
+    onSaved()
+  }
   return h(
     FormDialog,
-    {
-      title: t('editTitle', { name: cap }),
-      action: t('save'),
-      busy,
-      error,
-      onSubmit: () => run(false),
-      onClose,
-    },
+    { title: t('editTitle', { name: cap }), action: t('save'), submit, onClose },
     ...Object.keys(limits).map((measure) =>
       h(TextField, {
         label: measureName(measure),
@@ -63,7 +56,8 @@ export function CapDialog({ account, cap: { cap, group, limits, overrides }, onC
       ...overrides.map((each) =>
         h('p', { class: 'fine' }, `${t('expires')}: ${each.until ? dateTime(each.until) : t('never')}`),
       ),
-      h(Button, { onClick: () => run(true) }, t('clear')),
+      h(Button, { busy: clearing.busy, onClick: clearing.run }, t('clear')),
+      h(ErrorNotice, { error: clearing.error }),
     ],
   )
 }

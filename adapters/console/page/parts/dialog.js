@@ -1,5 +1,6 @@
 import { h } from '../preact.js'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { useAction } from '../load.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { submitting } from './form.js'
@@ -39,19 +40,20 @@ export function Dialog({ title, onClose, wide = false, children }) {
 }
 
 /**
- * A dialog with fields and one action.
+ * A dialog with fields and one action, which runs one at a time.
  * @param {{
- *   title: string, action: string, danger?: boolean, busy: boolean, error?: unknown, onSubmit: () => unknown,
- *   onClose: () => unknown, children?: ComponentChildren,
+ *   title: string, action: string, danger?: boolean, submit: () => Promise<unknown>, onClose: () => unknown,
+ *   children?: ComponentChildren,
  * }} properties
  */
-export function FormDialog({ title, action, danger = false, busy, error, onSubmit, onClose, children }) {
+export function FormDialog({ title, action, danger = false, submit, onClose, children }) {
+  const { run, busy, error } = useAction(submit)
   return h(
     Dialog,
     { title, onClose },
     h(
       'form',
-      { onSubmit: submitting(onSubmit) },
+      { onSubmit: submitting(run) },
       h('div', { class: 'fields' }, children),
       h(ErrorNotice, { error }),
       h(

@@ -1,7 +1,7 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { get, send } from '../api.js'
-import { useAction, useLoad } from '../load.js'
+import { useLoad } from '../load.js'
 import { t } from '../words.js'
 import { DeploymentsField } from './deployments-field.js'
 import { FormDialog } from './dialog.js'
@@ -32,7 +32,7 @@ export function DocumentDialog({ kind, record, providers, onClose, onSaved }) {
   const shown = [...names.filter((each) => first.includes(each)), ...names.filter((each) => !first.includes(each))]
   const given = /** @type {Record<string, unknown>} */ ({ ...record })
   const textIn = (/** @type {string} */ each) => texts[each] ?? textOf(declared[each] ?? {}, given[each])
-  const { run, busy, error } = useAction(async () => {
+  const submit = async () => {
     const fields = Object.entries(texts).map(([each, text]) => {
       const value = valueOf(each, declared[each] ?? {}, text)
       return [each, value ?? (given[each] === undefined ? undefined : null)]
@@ -42,7 +42,7 @@ export function DocumentDialog({ kind, record, providers, onClose, onSaved }) {
       ? send('POST', `registry/${kind}`, { id: id.trim(), ...body })
       : send('PATCH', `registry/${kind}/${encodeURIComponent(record.id)}`, { ...body, version: record.version }))
     onSaved()
-  })
+  }
   const title =
     record !== undefined ? t('editTitle', { name: record.id }) : t(kind === 'models' ? 'newModel' : 'newGroup')
   const field = (/** @type {string} */ each) =>
@@ -58,7 +58,7 @@ export function DocumentDialog({ kind, record, providers, onClose, onSaved }) {
   const rest = shown.filter((each) => !first.includes(each))
   return h(
     FormDialog,
-    { title, action: record === undefined ? t('create') : t('save'), busy, error, onSubmit: run, onClose },
+    { title, action: record === undefined ? t('create') : t('save'), submit, onClose },
     record === undefined && h(TextField, { label: t('id'), value: id, onChange: setId, required: true }),
     kind === 'models' && h(DeploymentsField, { value: deployments, providers, onChange: setDeployments }),
     document === undefined ? h(Loading, null) : most.map(field),
@@ -68,15 +68,14 @@ export function DocumentDialog({ kind, record, providers, onClose, onSaved }) {
 
 /** Asks before it removes. @param {{ kind: Kind, record: RegistryDocument, onClose: () => unknown, onSaved: () => unknown }} properties */
 export function RemoveDialog({ kind, record, onClose, onSaved }) {
-  const { run, busy, error } = useAction(async () => {
+  const submit = async () => {
     const path = `registry/${kind}/${encodeURIComponent(record.id)}`
     await send('DELETE', path, undefined, { version: record.version })
     onSaved()
-  })
-  const title = t('removeTitle', { name: record.id })
+  }
   return h(
     FormDialog,
-    { title, action: t('delete'), danger: true, busy, error, onSubmit: run, onClose },
+    { title: t('removeTitle', { name: record.id }), action: t('delete'), danger: true, submit, onClose },
     h('p', null, t('removeDocumentHint')),
   )
 }

@@ -1,4 +1,5 @@
 import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { TextArea } from './field.js'
@@ -11,6 +12,19 @@ export function submitting(run) {
     event.preventDefault()
     void run()
   }
+}
+
+/**
+ * The texts of a form, and what the input of each takes.
+ * @template {Record<string, string>} F @param {F | (() => F)} initial
+ */
+export function useFields(initial) {
+  const [values, setValues] = useState(initial)
+  const field = (/** @type {keyof F & string} */ name) => ({
+    value: values[name] ?? '',
+    onChange: (/** @type {string} */ value) => setValues((before) => ({ ...before, [name]: value })),
+  })
+  return { values, field }
 }
 
 /**

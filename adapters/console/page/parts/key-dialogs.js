@@ -1,7 +1,6 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, send } from '../api.js'
-import { useAction } from '../load.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { CopyButton } from './copy.js'
@@ -14,21 +13,11 @@ import { Notice } from './notice.js'
 /** @param {{ record: KeyView, onClose: () => unknown, onRotated: (created: { key: string, record: KeyView }) => unknown }} properties */
 export function RotateDialog({ record, onClose, onRotated }) {
   const [overlap, setOverlap] = useState('86400000')
-  const { run, busy, error } = useAction(async () => {
-    onRotated(
-      await send('POST', accountPath(record.account, 'keys', record.id, 'rotate'), { overlapMs: Number(overlap) }),
-    )
-  })
+  const path = accountPath(record.account, 'keys', record.id, 'rotate')
+  const submit = async () => onRotated(await send('POST', path, { overlapMs: Number(overlap) }))
   return h(
     FormDialog,
-    {
-      title: t('rotateTitle', { name: record.name ?? record.prefix }),
-      action: t('rotate'),
-      busy,
-      error,
-      onSubmit: run,
-      onClose,
-    },
+    { title: t('rotateTitle', { name: record.name ?? record.prefix }), action: t('rotate'), submit, onClose },
     h('p', null, t('rotateHint')),
     h(SelectField, {
       label: t('overlap'),
@@ -46,23 +35,12 @@ export function RotateDialog({ record, onClose, onRotated }) {
 
 /** @param {{ record: KeyView, onClose: () => unknown, onRevoked: () => unknown }} properties */
 export function RevokeDialog({ record, onClose, onRevoked }) {
-  const { run, busy, error } = useAction(async () => {
+  const title = t('revokeTitle', { name: record.name ?? record.prefix })
+  const submit = async () => {
     await send('POST', accountPath(record.account, 'keys', record.id, 'revoke'), {})
     onRevoked()
-  })
-  return h(
-    FormDialog,
-    {
-      title: t('revokeTitle', { name: record.name ?? record.prefix }),
-      action: t('revoke'),
-      danger: true,
-      busy,
-      error,
-      onSubmit: run,
-      onClose,
-    },
-    h('p', null, t('revokeHint')),
-  )
+  }
+  return h(FormDialog, { title, action: t('revoke'), danger: true, submit, onClose }, h('p', null, t('revokeHint')))
 }
 
 /** The only time that a key is shown. @param {{ secret: string, record: KeyView, onClose: () => unknown }} properties */

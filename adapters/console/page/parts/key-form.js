@@ -1,7 +1,7 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
-import { useAction, useLoad } from '../load.js'
+import { useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { named, t } from '../words.js'
 import { FormDialog } from './dialog.js'
@@ -104,7 +104,7 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
     value: fields[name] ?? textIn(record, name),
     onChange: (/** @type {string} */ value) => setFields((before) => ({ ...before, [name]: value })),
   })
-  const { run, busy, error } = useAction(async () => {
+  const submit = async () => {
     const body = bodyOf(fields, declared, record)
     if (record === undefined)
       onCreated?.(await send('POST', accountPath(fields.account.trim(), 'keys'), open ? { ...body, open } : body))
@@ -112,13 +112,13 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
       await send('PATCH', accountPath(record.account, 'keys', record.id), body)
       onSaved?.()
     }
-  })
+  }
   const listed = groups.includes(fields.group) || fields.group === '' ? groups : [fields.group, ...groups]
   const title = record === undefined ? t('createKey') : t('editTitle', { name: record.name ?? record.prefix })
   const frequency = { pattern: '\\d{1,12}/(s|min|h|d)', mono: true }
   return h(
     FormDialog,
-    { title, action: record === undefined ? t('create') : t('save'), busy, error, onSubmit: run, onClose },
+    { title, action: record === undefined ? t('create') : t('save'), submit, onClose },
     role === 'admin' &&
       record === undefined && [
         h(TextField, { label: t('by_account'), ...field('account'), required: true }),

@@ -2,7 +2,7 @@ import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
 import { dateTime } from '../format.js'
-import { useAction, useLoad } from '../load.js'
+import { useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { announce } from './announce.js'
@@ -10,6 +10,7 @@ import { Button } from './button.js'
 import { Card } from './details.js'
 import { FormDialog } from './dialog.js'
 import { SelectField, TextField } from './field.js'
+import { useFields } from './form.js'
 import { Empty } from './notice.js'
 import { table } from './table.js'
 
@@ -71,25 +72,23 @@ function DeleteLink({ record, onOpen }) {
 
 /** @param {{ account: string, onClose: () => unknown, onDone: () => unknown }} properties */
 function AddDialog({ account, onClose, onDone }) {
-  const [provider, setProvider] = useState('')
-  const [apiKey, setApiKey] = useState('')
+  const { values, field } = useFields({ provider: '', apiKey: '' })
   const { data } = useLoad((signal) => get('vendor-keys/providers', {}, signal), [])
   const names = /** @type {string[]} */ (data?.items ?? [])
-  const { run, busy, error } = useAction(async () => {
-    await send('PUT', accountPath(account, 'vendor-keys', provider), { apiKey: apiKey.trim() })
+  const submit = async () => {
+    await send('PUT', accountPath(account, 'vendor-keys', values.provider), { apiKey: values.apiKey.trim() })
     onDone()
-  })
-  const shared = { label: t('by_provider'), value: provider, onChange: setProvider, required: true }
+  }
+  const shared = { label: t('by_provider'), ...field('provider'), required: true }
   return h(
     FormDialog,
-    { title: t('addVendorKey'), action: t('save'), busy, error, onSubmit: run, onClose },
+    { title: t('addVendorKey'), action: t('save'), submit, onClose },
     names.length === 0
       ? h(TextField, shared)
       : h(SelectField, { ...shared, options: ['', ...names].map((name) => /** @type {const} */ ([name, name])) }),
     h(TextField, {
       label: t('vendorKey'),
-      value: apiKey,
-      onChange: setApiKey,
+      ...field('apiKey'),
       type: 'password',
       required: true,
       hint: t('vendorKeyHint'),
@@ -99,21 +98,14 @@ function AddDialog({ account, onClose, onDone }) {
 
 /** @param {{ record: VendorKeyView, onClose: () => unknown, onDone: () => unknown }} properties */
 function DeleteDialog({ record: { account, provider }, onClose, onDone }) {
-  const { run, busy, error } = useAction(async () => {
+  const title = t('deleteVendorKey', { name: provider })
+  const submit = async () => {
     await send('DELETE', accountPath(account, 'vendor-keys', provider))
     onDone()
-  })
+  }
   return h(
     FormDialog,
-    {
-      title: t('deleteVendorKey', { name: provider }),
-      action: t('delete'),
-      danger: true,
-      busy,
-      error,
-      onSubmit: run,
-      onClose,
-    },
+    { title, action: t('delete'), danger: true, submit, onClose },
     h('p', null, t('deleteVendorKeyHint')),
   )
 }

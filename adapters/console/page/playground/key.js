@@ -1,7 +1,7 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
-import { useAction, useLoad } from '../load.js'
+import { useLoad } from '../load.js'
 import { announce } from '../parts/announce.js'
 import { Button } from '../parts/button.js'
 import { FormDialog } from '../parts/dialog.js'
@@ -41,13 +41,13 @@ function TemporaryKeyDialog({ onCreated, onClose }) {
   const [account, setAccount] = useState(own ?? '')
   const [chosen, setGroup] = useState('')
   const group = chosen === '' ? (groups[0] ?? '') : chosen
-  const { run, busy, error } = useAction(async () => {
+  const submit = async () => {
     const { key } = await send('POST', accountPath(account.trim(), 'playground-key'), { group })
     onCreated(key)
-  })
+  }
   return h(
     FormDialog,
-    { title: t('temporaryKey'), action: t('create'), busy, error, onSubmit: run, onClose },
+    { title: t('temporaryKey'), action: t('create'), submit, onClose },
     h('p', null, t('temporaryKeyHint')),
     role === 'admin' && h(TextField, { label: t('by_account'), value: account, onChange: setAccount, required: true }),
     h(SelectField, {
