@@ -5,7 +5,7 @@
 import type { Citation, TokenLogprob } from './annotations.ts'
 import type { Fields, FormatName, Own } from './own.ts'
 
-export type { Citation, TokenLogprob } from './annotations.ts'
+export type { Citation, TextRange, TokenLogprob } from './annotations.ts'
 export type { Fields, FormatName, Own } from './own.ts'
 
 /** Where the client wrote something (`messages[2].content[0]`), for errors. Absent for what the gateway made. */
@@ -18,15 +18,15 @@ export interface Conversation {
   /** The tools on offer. */
   readonly tools: readonly Tool[]
   /** Absent: the client did not choose. */
-  readonly toolChoice?: ToolChoice
+  readonly toolChoice?: ToolChoice | undefined
   /** False: at most one call in an answer. */
-  readonly parallel?: boolean
+  readonly parallel?: boolean | undefined
   /** Absent: text. */
-  readonly output?: Output
+  readonly output?: Output | undefined
   /** Limits, sampling, reasoning. */
   readonly settings: Settings
   /** Further fields of the request. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** A `system` turn may stand anywhere. The results of calls are blocks of a user's turn. */
@@ -36,9 +36,9 @@ export interface Turn {
   /** What is said. */
   readonly blocks: readonly Block[]
   /** The field of the client's request, for errors. */
-  readonly place?: Place
+  readonly place?: Place | undefined
   /** Further fields of the message. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** A piece of a turn: what it says, shows, thinks, calls or gets back. */
@@ -46,19 +46,19 @@ export type Block = TextBlock | MediaBlock | ReasoningBlock | CallBlock | Result
 
 interface Common {
   /** The field of the client's request, for errors. */
-  readonly place?: Place
+  readonly place?: Place | undefined
   /** The prompt up to here is to be cached: `5m` is every vendor's default. */
-  readonly cache?: CacheMark
+  readonly cache?: CacheMark | undefined
   /** What its maker wants back with the block. */
-  readonly state?: State
+  readonly state?: State | undefined
   /** Further fields of the block. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** A mark for the prompt cache. */
 export interface CacheMark {
   /** How long it is to be cached, such as `1h`. */
-  readonly ttl?: string
+  readonly ttl?: string | undefined
 }
 
 /** Text. */
@@ -68,9 +68,9 @@ export interface TextBlock extends Common {
   /** The text. */
   readonly text: string
   /** What the text refers to. */
-  readonly citations?: readonly Citation[]
+  readonly citations?: readonly Citation[] | undefined
   /** The tokens of the text, if they were asked for. */
-  readonly logprobs?: readonly TokenLogprob[]
+  readonly logprobs?: readonly TokenLogprob[] | undefined
 }
 
 /** An image, audio or a file. */
@@ -82,11 +82,11 @@ export interface MediaBlock extends Common {
   /** The data, or where it is. */
   readonly source: MediaSource
   /** The name of the file. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** What the model is to know about a file. */
-  readonly context?: string
+  readonly context?: string | undefined
   /** The words of an audio. */
-  readonly transcript?: string
+  readonly transcript?: string | undefined
 }
 
 /** The data itself, where it is, the vendor's id of it, or text in place of a file. */
@@ -101,7 +101,7 @@ export type MediaSource =
       /** An http(s) URL. The gateway fetches none of clients. */
       readonly url: string
       /** If it is known. */
-      readonly mediaType?: string
+      readonly mediaType?: string | undefined
     }
   | {
       /** The vendor's id of an uploaded file. */
@@ -119,7 +119,7 @@ export interface ReasoningBlock extends Common {
   /** The reasoning as the model wrote it, or a summary. */
   readonly text: string
   /** Absent: the whole text. */
-  readonly form?: 'summary' | 'sealed'
+  readonly form?: 'summary' | 'sealed' | undefined
 }
 
 /** A call of a tool. */
@@ -145,7 +145,7 @@ export interface ResultBlock extends Common {
   /** The result: text, images and files. */
   readonly blocks: readonly Block[]
   /** True if the tool failed. */
-  readonly failed?: boolean
+  readonly failed?: boolean | undefined
 }
 
 /** The words with which the model declines. */
@@ -155,7 +155,7 @@ export interface RefusalBlock extends Common {
   /** The text. */
   readonly text: string
   /** The tokens of the text, if they were asked for. */
-  readonly logprobs?: readonly TokenLogprob[]
+  readonly logprobs?: readonly TokenLogprob[] | undefined
 }
 
 /** What only one format has, as its wire JSON. `instead`: how others may say it; without it they leave it out. */
@@ -167,9 +167,9 @@ export interface OwnBlock extends Common {
   /** The block as JSON of that format. */
   readonly value: Fields
   /** How other formats say it. */
-  readonly instead?: readonly Block[]
+  readonly instead?: readonly Block[] | undefined
   /** True if `instead` only says that something is missing. */
-  readonly isNote?: boolean
+  readonly isNote?: boolean | undefined
 }
 
 /** What only its maker can read. It goes back to that maker, with the block that it belongs to, or nowhere. */
@@ -190,17 +190,17 @@ export interface FunctionTool {
   /** The name of the function. */
   readonly name: string
   /** What it does and when to call it. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** Parsed: writers rewrite schemas, and several share one. Absent: no parameters. */
-  readonly schema?: Fields
+  readonly schema?: Fields | undefined
   /** Whether the input must fit the schema. */
-  readonly strict?: boolean
+  readonly strict?: boolean | undefined
   /** Set if the prompt up to here is to be cached. */
-  readonly cache?: CacheMark
+  readonly cache?: CacheMark | undefined
   /** The field of the client's request, for errors. */
-  readonly place?: Place
+  readonly place?: Place | undefined
   /** Further fields of the tool. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** A tool that only one format has. `instead`: the function that others may call in its place. */
@@ -214,9 +214,9 @@ export interface OwnTool {
   /** The tool as JSON of that format. */
   readonly value: Fields
   /** The function that others may call in its place. */
-  readonly instead?: FunctionTool
+  readonly instead?: FunctionTool | undefined
   /** The field of the client's request, for errors. */
-  readonly place?: Place
+  readonly place?: Place | undefined
 }
 
 /** Which tools the model may call: `any` is at least one; a name is that one. */
@@ -241,11 +241,11 @@ export type Output =
       /** Its JSON Schema, parsed. */
       readonly schema: Fields
       /** What the client calls it. */
-      readonly name?: string
+      readonly name?: string | undefined
       /** What it is for. */
-      readonly description?: string
+      readonly description?: string | undefined
       /** Whether the answer must fit in every detail. */
-      readonly strict?: boolean
+      readonly strict?: boolean | undefined
     }
 
 /** How much the model is to reason. */
@@ -254,47 +254,47 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 /** How the model is to answer. Absent: as the vendor does by default. */
 export interface Settings {
   /** The limit as the client means it; what a vendor counts in it is the vendor's quirk. */
-  readonly max?: number
+  readonly max?: number | undefined
   /** Sampling temperature. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** The share of the likely tokens to choose from, from 0 to 1. */
-  readonly topP?: number
+  readonly topP?: number | undefined
   /** The number of tokens to choose from. */
-  readonly topK?: number
+  readonly topK?: number | undefined
   /** The text ends before the first of these. The gateway enforces those that a provider does not. */
-  readonly stops?: readonly string[]
+  readonly stops?: readonly string[] | undefined
   /** For repeatable answers. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** The number of answers. */
-  readonly choices?: number
+  readonly choices?: number | undefined
   /** Makes frequent tokens less likely. */
-  readonly frequencyPenalty?: number
+  readonly frequencyPenalty?: number | undefined
   /** Makes tokens less likely that occurred before. */
-  readonly presencePenalty?: number
+  readonly presencePenalty?: number | undefined
   /** The number of alternatives for each token; 0 is the tokens' own. */
-  readonly logprobs?: number
+  readonly logprobs?: number | undefined
   /** What is asked of the model's reasoning. */
-  readonly reasoning?: Reasoning
+  readonly reasoning?: Reasoning | undefined
   /** How long a text should be: `low`, `medium` or `high`. */
-  readonly verbosity?: string
+  readonly verbosity?: string | undefined
   /** Who asks, in the client's own words. */
-  readonly user?: string
+  readonly user?: string | undefined
   /** In OpenAI's words: `auto`, `default`, `flex`, `priority`. */
-  readonly tier?: string
+  readonly tier?: string | undefined
   /** What the answer may consist of. Absent: text. */
-  readonly modalities?: readonly ('text' | 'image' | 'audio')[]
+  readonly modalities?: readonly ('text' | 'image' | 'audio')[] | undefined
   /** Whether the client streams. */
-  readonly stream?: boolean
+  readonly stream?: boolean | undefined
 }
 
 /** What the client asks of the model's reasoning. */
 export interface Reasoning {
   /** Absent: the format's default. `between`: only between calls. */
-  readonly mode?: 'off' | 'on' | 'adaptive' | 'between'
+  readonly mode?: 'off' | 'on' | 'adaptive' | 'between' | undefined
   /** How much the model is to reason. */
-  readonly effort?: Effort
+  readonly effort?: Effort | undefined
   /** The most tokens to spend on it. */
-  readonly budget?: number
+  readonly budget?: number | undefined
   /** Whether the client gets its text. */
-  readonly show?: 'full' | 'summary' | 'hidden'
+  readonly show?: 'full' | 'summary' | 'hidden' | undefined
 }

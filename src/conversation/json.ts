@@ -81,12 +81,7 @@ export function objectOf(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The fields of `record` that are not among `known`; undefined if there are none. */
-export function others(
-  record: Readonly<Record<string, unknown>>,
-  known: ReadonlySet<string>,
-): Record<string, unknown> | undefined {
-  let found: Record<string, unknown> | undefined
-  for (const name in record) if (!known.has(name) && record[name] !== undefined) (found ??= {})[name] = record[name]
-  return found
+/** The input of a call. Broken input is passed on as text: the model wrote it, and the conversation must go on. */
+export function inputObject(input: string): Record<string, unknown> {
+  return input.trim() === '' ? {} : (objectOf(input) ?? { invalid_arguments: input })
 }

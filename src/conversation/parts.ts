@@ -1,23 +1,35 @@
 /** An answer: as the turn that it is, with how it ended, or as a stream of parts. */
 import type { Usage } from '../wire/usage.ts'
-import type { Block, Citation, Fields, FormatName, MediaSource, Own, State, TokenLogprob } from './conversation.ts'
+import type {
+  Block,
+  CallBlock,
+  Citation,
+  Fields,
+  MediaBlock,
+  Own,
+  OwnBlock,
+  ReasoningBlock,
+  RefusalBlock,
+  State,
+  TextBlock,
+} from './conversation.ts'
 
 /** A whole answer. */
 export interface Answer {
   /** The id of the answer; default: one is made. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Seconds since the epoch. */
-  readonly created?: number
+  readonly created?: number | undefined
   /** The model that answered. */
-  readonly model?: string
+  readonly model?: string | undefined
   /** The answers, usually one. */
   readonly choices: readonly Choice[]
   /** The tokens of all choices. */
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
   /** The vendor's own counters. */
-  readonly counters?: Fields
+  readonly counters?: Fields | undefined
   /** Further fields of the answer. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** One of the answers to a request. */
@@ -25,9 +37,9 @@ export interface Choice {
   /** What the model says. */
   readonly blocks: readonly Block[]
   /** Why it ended. */
-  readonly end?: End
+  readonly end?: End | undefined
   /** Further fields of the choice. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /** `filter`: the vendor's filter stopped it. `refused`: the model declined. */
@@ -38,9 +50,9 @@ export interface End {
   /** Why the choice ended. */
   readonly reason: Reason
   /** The stop sequence that was found. */
-  readonly stop?: string
+  readonly stop?: string | undefined
   /** Further fields of the end. */
-  readonly own?: Own
+  readonly own?: Own | undefined
 }
 
 /**
@@ -64,19 +76,11 @@ export type Part =
   | EndPart
 
 /** The first part. */
-export interface StartPart {
+export interface StartPart extends Pick<Answer, 'id' | 'created' | 'model' | 'own'> {
   /** What the part is. */
   readonly kind: 'start'
-  /** The id of the answer; default: one is made. */
-  readonly id?: string
-  /** Seconds since the epoch. */
-  readonly created?: number
-  /** The model that answers. */
-  readonly model?: string
   /** Whether the model signs its texts, at their end. */
-  readonly signsTexts?: boolean
-  /** Further fields of the answer. */
-  readonly own?: Own
+  readonly signsTexts?: boolean | undefined
 }
 
 interface InBlock {
@@ -87,56 +91,16 @@ interface InBlock {
 }
 
 /** A piece of a text. `logprobs`: those of its tokens. `own`: on the first piece only, here and below. */
-export interface TextPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'text'
-  /** The piece. */
-  readonly text: string
-  /** The tokens of the piece. */
-  readonly logprobs?: readonly TokenLogprob[]
-  /** Further fields of the block. */
-  readonly own?: Own
-}
+export type TextPart = InBlock & Pick<TextBlock, 'kind' | 'text' | 'logprobs' | 'own'>
 
 /** A piece of the words with which the model declines. */
-export interface RefusalPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'refusal'
-  /** The piece. */
-  readonly text: string
-  /** The tokens of the piece. */
-  readonly logprobs?: readonly TokenLogprob[]
-  /** Further fields of the block. */
-  readonly own?: Own
-}
+export type RefusalPart = InBlock & Pick<RefusalBlock, 'kind' | 'text' | 'logprobs' | 'own'>
 
 /** A piece of the model's reasoning. */
-export interface ReasoningPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'reasoning'
-  /** The piece. */
-  readonly text: string
-  /** `summary`: not the whole text. `sealed`: no text, only state. */
-  readonly form?: 'summary' | 'sealed'
-  /** Further fields of the block. */
-  readonly own?: Own
-}
+export type ReasoningPart = InBlock & Pick<ReasoningBlock, 'kind' | 'text' | 'form' | 'own'>
 
 /** The beginning of a call; its input follows. */
-export interface CallPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'call'
-  /** Results refer to it. */
-  readonly id: string
-  /** The name of the tool. */
-  readonly name: string
-  /** Whether the input is JSON or any text. */
-  readonly by: 'function' | 'custom'
-  /** What the model wants back with the call. */
-  readonly state?: State
-  /** Further fields of the block. */
-  readonly own?: Own
-}
+export type CallPart = InBlock & Pick<CallBlock, 'kind' | 'id' | 'name' | 'by' | 'state' | 'own'>
 
 /** A piece of a call's input. */
 export interface InputPart extends InBlock {
@@ -153,20 +117,7 @@ export interface EndedPart extends InBlock {
 }
 
 /** A whole image or file. Audio may come in several pieces, each of which can be decoded alone. */
-export interface MediaPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'media'
-  /** The kind of data. */
-  readonly type: 'image' | 'audio' | 'file'
-  /** The data, or where it is. */
-  readonly source: MediaSource
-  /** The name of the file. */
-  readonly name?: string
-  /** The words of an audio. */
-  readonly transcript?: string
-  /** Further fields of the block. */
-  readonly own?: Own
-}
+export type MediaPart = InBlock & Pick<MediaBlock, 'kind' | 'type' | 'source' | 'name' | 'transcript' | 'own'>
 
 /** A citation of the text whose block it names. */
 export interface CitationPart extends InBlock {
@@ -185,16 +136,7 @@ export interface StatePart extends InBlock {
 }
 
 /** What only one format has: a block; further fields of the choice if the block is -1; of the answer if both are. */
-export interface OwnPart extends InBlock {
-  /** What the part is. */
-  readonly kind: 'own'
-  /** The wire format that has it. */
-  readonly format: FormatName
-  /** The block or the fields as JSON of that format. */
-  readonly value: Fields
-  /** How others may say the block. */
-  readonly instead?: readonly Block[]
-}
+export type OwnPart = InBlock & Pick<OwnBlock, 'kind' | 'format' | 'value' | 'instead'>
 
 /** Counts so far: the last ones count. */
 export interface UsagePart {

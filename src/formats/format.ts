@@ -26,6 +26,25 @@ export interface Format<Traits> {
   eventWriter(asked: Asked): EventWriter
 }
 
+/** The settings of a conversation that wires have fields for. */
+export const namedSettings = [
+  'reasoning',
+  'user',
+  'tier',
+  'max',
+  'temperature',
+  'topP',
+  'topK',
+  'stops',
+  'seed',
+  'choices',
+  'frequencyPenalty',
+  'presencePenalty',
+  'logprobs',
+  'verbosity',
+  'modalities',
+] as const
+
 /** What a request says, whichever wire it came by. */
 export type ConversationField =
   | 'turns'
@@ -33,21 +52,7 @@ export type ConversationField =
   | 'toolChoice'
   | 'parallel'
   | 'output'
-  | 'reasoning'
-  | 'user'
-  | 'tier'
-  | 'max'
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'stops'
-  | 'seed'
-  | 'choices'
-  | 'frequencyPenalty'
-  | 'presencePenalty'
-  | 'logprobs'
-  | 'verbosity'
-  | 'modalities'
+  | (typeof namedSettings)[number]
 
 /** The paths of fields, such as `output_config.format`. */
 export type FieldNames = { readonly [Field in ConversationField]?: readonly string[] }
@@ -59,6 +64,12 @@ export interface Prepared {
   readonly stages: () => readonly Stage[]
 }
 
+/** `makers`: those of the stages that are needed, in their order. */
+export function preparedWith(conversation: Conversation, makers: readonly ((() => Stage) | undefined)[]): Prepared {
+  const needed = makers.filter((make) => make !== undefined)
+  return { conversation, stages: () => needed.map((make) => make()) }
+}
+
 /** Whom a request is written for: the vendor, its model and its API version, as far as they matter to this format. */
 export interface Target<Traits> {
   readonly model: string
@@ -66,9 +77,9 @@ export interface Target<Traits> {
   readonly maker: string
   readonly traits: Traits
   /** For formats that require a limit. */
-  readonly max?: number
+  readonly max?: number | undefined
   /** What the client gets of the model's reasoning. */
-  readonly shown?: Asked['reasoning']
+  readonly shown?: Asked['reasoning'] | undefined
   /** The client's name of a field, for errors. Default: that of this format. */
   nameOf?(field: ConversationField): string
   /** What could not be said. `place`: the client's field. */
@@ -91,13 +102,13 @@ export interface Asked {
   /** The public name. */
   readonly model: string
   readonly usage?: boolean
-  readonly reasoning?: 'shown' | 'hidden' | 'none'
+  readonly reasoning?: 'shown' | 'hidden' | 'none' | undefined
   /** An estimate, for formats whose first event has it. */
   readonly promptTokens?: number
   /** Whether the client takes the last block of a streamed answer for all of it. */
-  readonly readsLastBlock?: boolean
+  readonly readsLastBlock?: boolean | undefined
   /** The fields of the request that the answer repeats, for formats that have such. */
-  readonly repeated?: Fields
+  readonly repeated?: Fields | undefined
 }
 
 export interface EventReader {

@@ -55,7 +55,7 @@ function hostedAs(tool: Tool, format: FormatName, allow: readonly string[]): Own
   const value = writers[format]?.(hosted)
   if (value === undefined) return undefined
   const type = typeof value['type'] === 'string' ? value['type'] : (Object.keys(value)[0] ?? '')
-  return { kind: 'own', format, type, value, ...(tool.place !== undefined && { place: tool.place }) }
+  return { kind: 'own', format, type, value, place: tool.place }
 }
 
 const readers: Readonly<Record<FormatName, (type: string, value: Fields) => Hosted | undefined>> = {

@@ -1,4 +1,5 @@
-import type { Block, FormatName, OwnBlock } from '../conversation/conversation.ts'
+/** What formats say in place of what they do not have. */
+import type { Block, FormatName, OwnBlock, Turn } from '../conversation/conversation.ts'
 import type { Target } from './format.ts'
 
 /** What the wire `format` says in place of a block that only another one has. What it cannot say is reported. */
@@ -8,7 +9,38 @@ export function insteadOf(
   to: Pick<Target<unknown>, 'omit'>,
 ): readonly Block[] {
   if (instead === undefined || isNote === true) to.omit(place, `a block of ${owner}`)
-  return (instead ?? []).flatMap((each) =>
-    each.kind === 'own' && each.format !== format ? insteadOf(each, format, to) : [each],
-  )
+  return (instead ?? []).flatMap((each) => saidAs(each, format, to))
+}
+
+/** The block, or what the wire says in its place. */
+export function saidAs(
+  block: Block,
+  format: FormatName | 'generate',
+  to: Pick<Target<unknown>, 'omit'>,
+): readonly Block[] {
+  return block.kind === 'own' && block.format !== format ? insteadOf(block, format, to) : [block]
+}
+
+/** Instructions among the words of the user, for models that take them only before all others. */
+export function instructionText(blocks: readonly Block[]): string {
+  return `<system>\n${blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('\n\n')}\n</system>`
+}
+
+const jsonTurn: Turn = {
+  role: 'system',
+  blocks: [
+    {
+      kind: 'text',
+      text: 'Answer with one valid JSON object and nothing else: no code fence, no words before or after it.',
+    },
+  ],
+}
+
+/**
+ * The turns with an instruction to write JSON, for vendors that cannot be held to it. It stands after those at the beginning,
+ * where it stays from turn to turn.
+ */
+export function withJsonInstruction(turns: readonly Turn[]): readonly Turn[] {
+  const at = turns.findIndex(({ role }) => role !== 'system')
+  return at < 0 ? [...turns, jsonTurn] : [...turns.slice(0, at), jsonTurn, ...turns.slice(at)]
 }

@@ -3,7 +3,7 @@
  * chats. The client carries it in an envelope for its maker: in `encrypted_content` of a reasoning item, or in the
  * `signature` of a thinking block.
  */
-import { objectIn } from '../http/json.ts'
+import { objectOf } from '../conversation/json.ts'
 import { seal, unseal } from './envelope.ts'
 
 /** The state of one assistant message. */
@@ -55,10 +55,15 @@ const maxParts = 200_000
 export class StateReader {
   #partsLeft = maxParts
 
-  /** The state in an envelope; undefined if another maker made it, if it is malformed, or beyond the bound. */
+  /** The state in an envelope; undefined if another maker made it. */
   read(envelope: unknown, maker: string): ModelState | undefined {
     const packed = unseal(envelope, maker)
-    if (packed === undefined || this.#partsLeft === 0) return undefined
+    return packed === undefined ? undefined : this.unpack(packed)
+  }
+
+  /** The state in a text; undefined if it is malformed, or beyond the bound. */
+  unpack(packed: string): ModelState | undefined {
+    if (this.#partsLeft === 0) return undefined
     const bytes = Buffer.from(packed, 'base64url')
     this.#partsLeft = Math.max(0, this.#partsLeft - partsIn(bytes))
     return this.#partsLeft === 0 ? undefined : stateIn(bytes.toString('utf8'))
@@ -80,7 +85,7 @@ const openBracket = 0x5b
 const openBrace = 0x7b
 
 function stateIn(json: string): ModelState | undefined {
-  const state = objectIn(json)
+  const state = objectOf(json)
   if (state === undefined) return undefined
   const { message, calls, last } = state as Partial<ModelState>
   const callFields = Object.entries(Object(calls) as object).map(

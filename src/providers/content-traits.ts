@@ -26,3 +26,8 @@ export interface GeminiTraits {
   /** Whether the model accepts `systemInstruction`. If not, instructions become a user message. */
   readonly instructions: boolean
 }
+
+/** Whether a request is for a certain model, and not for the format as such. */
+export function isForModel({ thinking }: ContentTraits): boolean {
+  return thinking !== undefined
+}

@@ -26,6 +26,10 @@ export function readDataUrl(url: string): InlineData | undefined {
   return { mediaType, base64: Buffer.from(decoded(data), 'utf8').toString('base64') }
 }
 
+export function dataUrlOf({ mediaType, base64 }: InlineData): string {
+  return `data:${mediaType};base64,${base64}`
+}
+
 /** Converts base64 to the standard alphabet without white space, which all vendors accept. */
 export function plainBase64(data: string): string {
   // Decoding and encoding is native, and faster than replacing characters in megabytes of text.

@@ -1,4 +1,4 @@
-import { finishOf } from '../../formats/chat/finish-reason.ts'
+import { finishOf } from '../../formats/chat/ends.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { StateSealer, mayHoldState } from './seal-state.ts'
 import { ToolCalls } from '../../formats/chat/tool-calls.ts'

@@ -3,7 +3,7 @@ import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds
 import { unreadable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { withSealedState } from './seal-state.ts'
-import { finishOf } from '../../formats/chat/finish-reason.ts'
+import { finishOf } from '../../formats/chat/ends.ts'
 import { partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from '../../formats/chat/tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'

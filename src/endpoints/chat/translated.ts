@@ -1,6 +1,6 @@
 /** Chats at vendors that do not speak this format. */
 import { chat } from '../../formats/chat/chat.ts'
-import { saidFields } from '../../formats/chat/request-reader.ts'
+import { saidFields } from '../../formats/chat/field-names.ts'
 import type { Flow } from '../../http/flow.ts'
 import type { Tally } from '../../money/tally.ts'
 import type { Call, Provider } from '../../providers/contract.ts'

@@ -2,7 +2,7 @@ import { readUsage } from '../../wire/counts.ts'
 import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { finishOf } from '../../formats/chat/finish-reason.ts'
+import { finishOf } from '../../formats/chat/ends.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 

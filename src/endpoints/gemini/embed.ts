@@ -5,7 +5,8 @@ import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
-import { itemsAt, recordAt, stringAt } from '../../formats/gemini/fields.ts'
+import { itemsAt, recordAt } from '../../formats/gemini/fields.ts'
+import { stringIn } from '../../providers/reading/parts.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { Fields } from '../../wire/json.ts'
 import { EmbeddingText } from '../../providers/contract.ts'
@@ -68,7 +69,7 @@ function readItem(raw: unknown, place: string): Item {
   const { parts } = typeof content === 'string' ? { parts: [{ text: content }] } : recordAt(content, where)
   const texts = itemsAt(parts, `${where}.parts`).map((part, index) => {
     const at = `${where}.parts[${index}]`
-    return stringAt(recordAt(part, at), 'text', at)
+    return stringIn(recordAt(part, at), 'text', at)
   })
   if (texts.length === 0) throw invalid(`"${where}.parts" must have at least one item.`, `${where}.parts`)
   const { outputDimensionality: inner } = config === undefined ? {} : recordAt(config, `${place}config`)

@@ -1,6 +1,6 @@
 /** Messages at vendors that do not speak this format. */
 import { messages } from '../../formats/messages/messages.ts'
-import { saidFields } from '../../formats/messages/setting-reader.ts'
+import { saidFields } from '../../formats/messages/field-names.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'

@@ -1,6 +1,6 @@
 /** Responses of vendors that do not speak this format. */
 import { GatewayError } from '../../errors.ts'
-import { saidFields } from '../../formats/responses/request-reader.ts'
+import { saidFields } from '../../formats/responses/field-names.ts'
 import { responses } from '../../formats/responses/responses.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'

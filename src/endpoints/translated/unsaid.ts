@@ -29,8 +29,8 @@ const meant: { readonly [Name in FormatName]?: readonly string[] } = {
 
 interface Node {
   readonly kind?: string
-  readonly place?: string
-  readonly own?: Own
+  readonly place?: string | undefined
+  readonly own?: Own | undefined
   readonly blocks?: readonly Node[]
 }
 

@@ -1,7 +1,8 @@
 /** What a model makes beside text: images, and one audio for each answer. */
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, stringOf, textOf } from '../../wire/json.ts'
 import type { Fields, MediaBlock } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { ownOf } from '../../conversation/own.ts'
+import { dataUrlOf } from '../../providers/data-url.ts'
 import { sourceOf } from './content.ts'
 
 /** An image in the form of OpenRouter; undefined if it is none. */
@@ -13,8 +14,7 @@ export function imageOf(raw: unknown): MediaBlock | undefined {
 }
 
 export function writeImage({ source }: Pick<MediaBlock, 'source'>): Fields | undefined {
-  const url =
-    'url' in source ? source.url : 'base64' in source ? `data:${source.mediaType};base64,${source.base64}` : undefined
+  const url = 'url' in source ? source.url : 'base64' in source ? dataUrlOf(source) : undefined
   return url === undefined ? undefined : { type: 'image_url', image_url: { url } }
 }
 
@@ -32,19 +32,11 @@ const audioFields = new Set(['data', 'transcript'])
 /** The audio of an answer, or a piece of it; undefined if there is none. Some vendors send an empty object. */
 export function audioOf(raw: unknown): MediaBlock | undefined {
   if (!isRecord(raw)) return undefined
-  const { data, transcript } = raw
-  const base64 = typeof data === 'string' ? data : ''
-  const own = others(raw, audioFields)
-  if (base64 === '' && typeof transcript !== 'string' && !own?.['id']) return undefined
+  const [base64, transcript] = [textOf(raw['data']), stringOf(raw['transcript'])]
+  const own = ownOf('chat', raw, audioFields)
+  if (base64 === '' && transcript === undefined && !own?.chat?.['id']) return undefined
   const mediaType = beginnings.find(([beginning]) => base64.startsWith(beginning))?.[1] ?? 'audio/pcm'
-  const block: { -readonly [Name in keyof MediaBlock]: MediaBlock[Name] } = {
-    kind: 'media',
-    type: 'audio',
-    source: { mediaType, base64 },
-  }
-  if (typeof transcript === 'string') block.transcript = transcript
-  if (own !== undefined) block.own = { chat: own }
-  return block
+  return { kind: 'media', type: 'audio', source: { mediaType, base64 }, transcript, own }
 }
 
 /** The `audio` of a message, or of a delta. */

@@ -5,7 +5,7 @@ import type { Asked } from '../format.ts'
 import { writeAudio, writeImage } from './answer-media.ts'
 import { annotationsOf } from './citations.ts'
 import { detailsOf, saidIn } from './details.ts'
-import { extraContentIn, joinedExtraContent } from './extra-content.ts'
+import { extraContentIn, extraContentOf } from './extra-content.ts'
 import { finishName } from './ends.ts'
 import { logprobsOf } from './logprobs.ts'
 
@@ -17,24 +17,18 @@ export function writeAnswer({ choices, usage, own }: Answer, asked: Asked): Fiel
     model: asked.model,
     system_fingerprint: null,
   }
-  if (own?.chat !== undefined) Object.assign(body, own.chat)
+  Object.assign(body, own?.chat)
   body['choices'] = choices.map((choice, index) => writeChoice(choice, index, asked))
-  if (usage !== undefined) body['usage'] = usage
+  body['usage'] = usage
   return body
 }
 
 function writeChoice({ blocks, end, own }: Choice, index: number, asked: Asked): Fields {
   const message = writeMessage(blocks, asked)
-  const choice: Record<string, unknown> = {
-    index,
-    message,
-    logprobs: logprobsOf(blocks),
-    finish_reason: finishName(end, message['tool_calls'] !== undefined),
-  }
-  if (own?.chat === undefined) return choice
-  const { message: more, ...rest } = own.chat
+  const { message: more, ...rest } = own?.chat ?? {}
+  const finish = finishName(end, message['tool_calls'] !== undefined)
   Object.assign(message, more)
-  return Object.assign(choice, rest)
+  return { index, message, logprobs: logprobsOf(blocks), finish_reason: finish, ...rest }
 }
 
 function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<string, unknown> {
@@ -42,13 +36,11 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
   const calls: Fields[] = []
   const images: Fields[] = []
   let audio: Fields | undefined
-  let extra: Fields | undefined
   let field = 'reasoning_content'
   let hasText = false
-  for (const block of blocks.flatMap(instead)) {
+  const all = blocks.flatMap(instead)
+  for (const block of all) {
     hasText ||= block.kind === 'text'
-    const more = block.kind === 'call' || block.state === undefined ? undefined : extraContentIn(block.state)
-    if (more !== undefined) extra = joinedExtraContent(extra, more)
     if (block.kind === 'text') text += block.text
     else if (block.kind === 'refusal') refusal += block.text
     else if (block.kind === 'call') calls.push(writeCall(block))
@@ -69,10 +61,12 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
     refusal: refusal === '' ? null : refusal,
   }
   if (thoughts !== '' && reasoning !== 'none') message[field] = thoughts
-  const details = detailsOf(saidIn(blocks))
+  const said = saidIn(blocks)
+  const details = detailsOf(said)
   if (details.length > 0) message['reasoning_details'] = details
+  const extra = extraContentOf(all)
   if (extra !== undefined) message['extra_content'] = extra
-  const annotations = annotationsOf(blocks)
+  const annotations = annotationsOf(said)
   if (annotations.length > 0) message['annotations'] = annotations
   if (images.length > 0) message['images'] = images
   if (audio !== undefined) message['audio'] = audio
@@ -86,9 +80,6 @@ function instead(block: Block): readonly Block[] {
 }
 
 function writeCall({ id, name, by, input, state, own }: CallBlock): Fields {
-  const call: Record<string, unknown> =
-    by === 'custom' ? { id, type: by, custom: { name, input } } : { id, type: by, function: { name, arguments: input } }
-  const extra = state && extraContentIn(state)
-  if (extra !== undefined) call['extra_content'] = extra
-  return own?.chat === undefined ? call : Object.assign(call, own.chat)
+  const called = by === 'custom' ? { custom: { name, input } } : { function: { name, arguments: input } }
+  return { id, type: by, ...called, extra_content: state && extraContentIn(state), ...own?.chat }
 }

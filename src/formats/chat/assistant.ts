@@ -1,16 +1,8 @@
 /** Messages of the assistant that clients send back. */
 import { listOf, readRecord, stringIn } from '../../providers/reading/parts.ts'
-import { isRecord } from '../../wire/json.ts'
-import type {
-  Block,
-  CallBlock,
-  Fields,
-  Own,
-  ReasoningBlock,
-  State,
-  TextBlock,
-} from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { isRecord, itemsOf, textOf } from '../../wire/json.ts'
+import type { Block, CallBlock, Fields, ReasoningBlock, TextBlock } from '../../conversation/conversation.ts'
+import { others, ownOf } from '../../conversation/own.ts'
 import { readAnnotation } from './citations.ts'
 import { readContent } from './content.ts'
 import { inOrder, readDetails } from './details.ts'
@@ -38,9 +30,9 @@ const knownWithExtra = new Set([...known, 'extra_content'])
 
 /** Throws 400 with the place. */
 export function readAssistant(raw: Fields, place: string): Read {
-  const { refusal, annotations, images, reasoning_details: details } = raw
+  const { refusal, images, reasoning_details: details } = raw
   const texts = readContent(raw['content'], `${place}.content`)
-  addCitations(texts, annotations)
+  addCitations(texts, itemsOf(raw['annotations']))
   if (typeof refusal === 'string' && refusal !== '') texts.push({ kind: 'refusal', text: refusal })
   if (Array.isArray(images)) texts.push(...readContent(images, `${place}.images`))
   const calls = listOf(raw['tool_calls'], `${place}.tool_calls`).map((call, index) =>
@@ -60,8 +52,7 @@ export function readAssistant(raw: Fields, place: string): Read {
 }
 
 /** Citations stand beside the content, with the characters that they support. */
-function addCitations(blocks: Block[], annotations: unknown): void {
-  if (!Array.isArray(annotations) || annotations.length === 0) return
+function addCitations(blocks: Block[], annotations: readonly unknown[]): void {
   const at = blocks.findIndex(({ kind }) => kind === 'text')
   if (at < 0) return
   const citations = annotations.map(readAnnotation).filter((each) => each !== undefined)
@@ -69,9 +60,9 @@ function addCitations(blocks: Block[], annotations: unknown): void {
 }
 
 function plainReasoning({ reasoning_content: standard, reasoning }: Fields): ReasoningBlock[] {
-  if (typeof standard === 'string' && standard !== '') return [{ kind: 'reasoning', text: standard }]
-  if (typeof reasoning !== 'string' || reasoning === '') return []
-  return [{ kind: 'reasoning', text: reasoning, own: { chat: { as: 'reasoning' } } }]
+  if (textOf(standard) !== '') return [{ kind: 'reasoning', text: textOf(standard) }]
+  if (textOf(reasoning) === '') return []
+  return [{ kind: 'reasoning', text: textOf(reasoning), own: { chat: { as: 'reasoning' } } }]
 }
 
 const callFields = new Set(['id', 'type', 'function', 'custom', 'index'])
@@ -81,18 +72,15 @@ function readCall(value: unknown, place: string): CallBlock {
   const raw = readRecord(value, place)
   const id = stringIn(raw, 'id', place)
   const state = stateOfExtraContent(raw['extra_content'], id)
-  const more = others(raw, state === undefined ? callFields : callFieldsWithExtra)
-  const common: { place: string; own?: Own; state?: State } = { place }
-  if (more !== undefined) common.own = { chat: more }
-  if (state !== undefined) common.state = state
+  const own = ownOf('chat', raw, state === undefined ? callFields : callFieldsWithExtra)
   if (raw['type'] === 'custom' && isRecord(raw['custom'])) {
     const name = stringIn(raw['custom'], 'name', `${place}.custom`)
     const input = stringIn(raw['custom'], 'input', `${place}.custom`)
-    return { kind: 'call', id, name, by: 'custom', input, ...common }
+    return { kind: 'call', id, name, by: 'custom', input, place, own, state }
   }
   const called = readRecord(raw['function'], `${place}.function`)
   const name = stringIn(called, 'name', `${place}.function`)
   const { arguments: input } = called
-  const text = typeof input === 'string' ? input : isRecord(input) ? JSON.stringify(input) : ''
-  return { kind: 'call', id, name, by: 'function', input: text.trim() === '' ? '{}' : text, ...common }
+  const text = isRecord(input) ? JSON.stringify(input) : textOf(input)
+  return { kind: 'call', id, name, by: 'function', input: text.trim() === '' ? '{}' : text, place, own, state }
 }

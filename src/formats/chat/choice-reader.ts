@@ -1,17 +1,16 @@
 /** Reads the deltas of one choice of a streamed chat. */
 import { hasStateFields, append, stateFields } from '../model-state.ts'
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, itemsOf } from '../../wire/json.ts'
 import type { FinishReason, ToolCallDelta } from '../../wire/chat.ts'
 import type { Citation, Fields, MediaBlock, TokenLogprob } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
-import type { CallPart, MediaPart, Part, ReasoningPart, RefusalPart, TextPart } from '../../conversation/parts.ts'
-import { newCallId } from '../call-id.ts'
+import { others, ownOf } from '../../conversation/own.ts'
+import type { Part } from '../../conversation/parts.ts'
 import type { Source } from '../format.ts'
+import { newCallId } from '../tools.ts'
 import { audioOf, imageOf } from './answer-media.ts'
 import { readAnnotation, readSearch } from './citations.ts'
 import { thinkingIn } from './content.ts'
-import { endOf } from './ends.ts'
-import { finishOf } from './finish-reason.ts'
+import { endOf, finishOf } from './ends.ts'
 import { tokensIn } from './logprobs.ts'
 import { callState, messageState, type ReasoningField } from './states.ts'
 import { ToolCalls } from './tool-calls.ts'
@@ -29,8 +28,6 @@ interface OpenCall {
 }
 
 type Kind = 'text' | 'reasoning' | 'refusal' | 'audio' | 'other'
-
-type Mutable<Each> = { -readonly [Name in keyof Each]: Each[Name] }
 
 const callFields = new Set(['id', 'type', 'function', 'custom', 'index', 'extra_content'])
 const choiceFields = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason', 'stop_reason', 'matched_stop'])
@@ -103,7 +100,7 @@ export class ChoiceReader {
   }
 
   #delta(delta: Fields, logprobs: Fields | undefined, out: Part[]): void {
-    const { content, reasoning_content: standard, reasoning, refusal, tool_calls: calls, annotations, images } = delta
+    const { content, reasoning_content: standard, reasoning, refusal, tool_calls: calls } = delta
     const thought = standard || reasoning
     if (typeof thought === 'string' && thought !== '')
       this.#reason(thought, standard ? 'reasoning_content' : 'reasoning', out)
@@ -112,8 +109,8 @@ export class ChoiceReader {
     if (typeof content === 'string') this.#say('text', content, tokens, out)
     else if (Array.isArray(content)) this.#parts(content, tokens, out)
     if (typeof refusal === 'string') this.#say('refusal', refusal, tokensIn(logprobs?.['refusal']), out)
-    if (Array.isArray(annotations)) for (const each of annotations as unknown[]) this.#cite(readAnnotation(each), out)
-    if (Array.isArray(images)) for (const image of images as unknown[]) this.#media(imageOf(image), out)
+    for (const each of itemsOf(delta['annotations'])) this.#cite(readAnnotation(each), out)
+    for (const image of itemsOf(delta['images'])) this.#media(imageOf(image), out)
     if (delta['audio']) this.#media(audioOf(delta['audio']), out)
     if (Array.isArray(calls) && calls.length > 0) this.#call(calls.filter(isRecord), out)
     else if (isRecord(delta['function_call'])) this.#legacyCall(delta['function_call'], out)
@@ -136,26 +133,20 @@ export class ChoiceReader {
       if (tokens !== undefined) this.#tokens = this.#tokens === undefined ? tokens : [...this.#tokens, ...tokens]
       return
     }
-    const part: Mutable<TextPart | RefusalPart> = { kind, choice: this.#choice, block: this.#in(kind, out), text }
+    const block = this.#in(kind, out)
     const logprobs = this.#tokens === undefined ? tokens : [...this.#tokens, ...(tokens ?? [])]
-    if (logprobs !== undefined) part.logprobs = logprobs
     this.#tokens = undefined
     if (kind === 'text') this.#textEnd += text.length
-    out.push(part)
+    out.push({ kind, choice: this.#choice, block, text, logprobs })
   }
 
   #reason(text: string, field: ReasoningField, out: Part[]): void {
     const isNew = this.#kind !== 'reasoning'
-    const part: Mutable<ReasoningPart> = {
-      kind: 'reasoning',
-      choice: this.#choice,
-      block: this.#in('reasoning', out),
-      text,
-    }
+    const block = this.#in('reasoning', out)
     this.#field ??= field
     this.#hasState = true
-    if (isNew && field === 'reasoning') part.own = { chat: { as: field } }
-    out.push(part)
+    const own = isNew && field === 'reasoning' ? { chat: { as: field } } : undefined
+    out.push({ kind: 'reasoning', choice: this.#choice, block, text, own })
   }
 
   /** State belongs to the open reasoning or text. Elsewhere it is reasoning of which only its maker knows more. */
@@ -182,10 +173,7 @@ export class ChoiceReader {
     if (media === undefined) return
     const { type, source, transcript, own } = media
     const block = this.#in(type === 'audio' ? 'audio' : 'other', out)
-    const part: Mutable<MediaPart> = { kind: 'media', choice: this.#choice, block, type, source }
-    if (transcript !== undefined) part.transcript = transcript
-    if (own !== undefined) part.own = own
-    out.push(part)
+    out.push({ kind: 'media', choice: this.#choice, block, type, source, transcript, own })
   }
 
   /** The predecessor of calls: there is at most one, without an id. Some vendors send it without a name. */
@@ -193,7 +181,7 @@ export class ChoiceReader {
     if (!this.#hasLegacyCall && !called['name']) return
     const id = this.#hasLegacyCall ? undefined : newCallId()
     this.#hasLegacyCall = true
-    this.#call([{ index: 0, ...(id !== undefined && { id }), function: called }], out)
+    this.#call([{ index: 0, id: id ?? null, function: called }], out)
   }
 
   #call(pieces: readonly ToolCallDelta[], out: Part[]): void {
@@ -212,12 +200,9 @@ export class ChoiceReader {
       this.#open[index] = { block, id, ended: false }
       const name = called?.name ?? custom?.name ?? ''
       const by = type === 'custom' ? 'custom' : 'function'
-      const part: Mutable<CallPart> = { kind: 'call', choice: this.#choice, block, id, name, by }
       const state = isSigned ? undefined : callState(id, piece, this.#from.maker)
-      if (state !== undefined) part.state = state
-      const more = others(piece, callFields)
-      if (more !== undefined) part.own = { chat: more }
-      out.push(part)
+      const own = ownOf('chat', piece, callFields)
+      out.push({ kind: 'call', choice: this.#choice, block, id, name, by, state, own })
     }
     const open = this.#open[index]
     // After complete arguments there can only be white space.

@@ -1,6 +1,6 @@
 /** Citations as the annotations of a chat's message. */
-import { isRecord } from '../../wire/json.ts'
-import type { Block, Citation, Fields } from '../../conversation/conversation.ts'
+import { isRecord, itemsOf, numberOf, stringOf } from '../../wire/json.ts'
+import type { Citation, Fields } from '../../conversation/conversation.ts'
 
 /** A citation with a URL, or one that only a chat can say; undefined for what is no annotation. */
 export function readAnnotation(raw: unknown): Citation | undefined {
@@ -8,47 +8,57 @@ export function readAnnotation(raw: unknown): Citation | undefined {
   const { type, url_citation: cited } = raw
   if (type !== 'url_citation' || !isRecord(cited)) return { own: { chat: raw } }
   const { url, title, start_index: start, end_index: end, content, ...rest } = cited
-  const citation: { -readonly [Name in keyof Citation]: Citation[Name] } = {}
-  if (typeof url === 'string') citation.url = url
-  if (typeof title === 'string') citation.title = title
-  if (typeof content === 'string' && content !== '') citation.quote = content
-  if (typeof start === 'number' && typeof end === 'number') citation.range = { start, end }
-  const isPlain = citation.url !== undefined && citation.range !== undefined && citation.title !== undefined
-  if (!isPlain || Object.keys(rest).length > 0 || Object.keys(raw).length > 2) citation.own = { chat: raw }
-  return citation
+  const range = rangeOf(start, end)
+  const isPlain = [url, title].every((each) => typeof each === 'string') && range !== undefined
+  const isWhole = isPlain && Object.keys(rest).length === 0 && Object.keys(raw).length === 2
+  return {
+    url: stringOf(url),
+    title: stringOf(title),
+    quote: stringOf(content) || undefined,
+    range,
+    own: isWhole ? undefined : { chat: raw },
+  }
+}
+
+/** Undefined if one of the two is no number. */
+export function rangeOf(first: unknown, last: unknown): Citation['range'] {
+  const [start, end] = [numberOf(first), numberOf(last)]
+  return start === undefined || end === undefined ? undefined : { start, end }
 }
 
 /** Perplexity's sources of a whole answer, which it names beside the choices. */
-export function readSearch({ search_results: results, citations: urls }: Fields): readonly Citation[] {
-  const found = Array.isArray(results) ? results.filter(isRecord) : []
-  const named = found.flatMap(({ url, title, snippet }): Citation[] => {
-    if (typeof url !== 'string') return []
-    const citation: { -readonly [Name in keyof Citation]: Citation[Name] } = { url }
-    if (typeof title === 'string' && title !== '') citation.title = title
-    if (typeof snippet === 'string' && snippet !== '') citation.quote = snippet
-    return [citation]
+export function readSearch({ search_results: results, citations }: Fields): readonly Citation[] {
+  const named = itemsOf(results).flatMap((each): Citation[] => {
+    if (!isRecord(each) || typeof each['url'] !== 'string') return []
+    const { url, title, snippet } = each
+    return [{ url, title: stringOf(title) || undefined, quote: stringOf(snippet) || undefined }]
   })
-  if (named.length > 0 || !Array.isArray(urls)) return named
-  return urls.filter((each): each is string => typeof each === 'string').map((url) => ({ url }))
+  if (named.length > 0) return named
+  return itemsOf(citations).flatMap((url) => (typeof url === 'string' ? [{ url }] : []))
+}
+
+/** A text, or what is known of one. */
+export interface Cited {
+  readonly length: number
+  readonly citations?: readonly Citation[] | undefined
 }
 
 /** The annotations of a message with these blocks. A citation without a range is of its whole block. */
-export function annotationsOf(blocks: readonly Block[]): readonly Fields[] {
+export function annotationsOf(blocks: Iterable<Cited>): readonly Fields[] {
   const annotations: Fields[] = []
   let at = 0
-  for (const block of blocks) {
-    if (block.kind !== 'text') continue
-    for (const citation of block.citations ?? []) {
-      const annotation = writeAnnotation(citation, at, block.text.length)
+  for (const { length, citations = [] } of blocks) {
+    for (const citation of citations) {
+      const annotation = writeAnnotation(citation, at, length)
       if (annotation !== undefined) annotations.push(annotation)
     }
-    at += block.text.length
+    at += length
   }
   return annotations
 }
 
 /** `at`: where the block begins in the text of the message; `length`: of the block. */
-export function writeAnnotation(
+function writeAnnotation(
   { url, title = '', quote, range, own }: Citation,
   at: number,
   length: number,
@@ -56,7 +66,6 @@ export function writeAnnotation(
   if (own?.chat !== undefined) return own.chat
   if (url === undefined) return undefined
   const { start, end } = range ?? { start: 0, end: length }
-  const cited: Record<string, unknown> = { url, title, start_index: at + start, end_index: at + end }
-  if (quote !== undefined) cited['content'] = quote
+  const cited = { url, title, start_index: at + start, end_index: at + end, content: quote }
   return { type: 'url_citation', url_citation: cited }
 }

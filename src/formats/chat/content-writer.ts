@@ -1,8 +1,9 @@
 /** Writes the content of a chat's messages. */
-import { GatewayError } from '../../errors.ts'
 import type { Block, Fields, MediaBlock, TextBlock } from '../../conversation/conversation.ts'
+import { dataUrlOf } from '../../providers/data-url.ts'
 import type { Target } from '../format.ts'
 import { insteadOf } from '../instead.ts'
+import { audioFormat, contextOf, documentText, unknownId } from '../media.ts'
 import type { ChatTraits } from './traits.ts'
 
 type To = Pick<Target<ChatTraits>, 'traits' | 'omit'>
@@ -50,57 +51,38 @@ export function writePart(block: Block, to: To): Fields[] {
 }
 
 function writeMedia(block: MediaBlock, { image_url: detail, ...more }: Fields): Fields[] {
-  const written = documentText(block)
+  const written = textIn(block)
   if (written !== undefined) return [{ type: 'text', text: written, ...more }]
-  const { type, source, name, context } = block
+  const { type, source, name } = block
   if (type === 'image') {
     return [{ type: 'image_url', image_url: { url: urlOf(block), ...(detail as Fields | undefined) }, ...more }]
   }
   if (type === 'audio' && 'base64' in source) {
-    const format = source.mediaType === 'audio/mpeg' ? 'mp3' : source.mediaType.slice('audio/'.length)
-    return [{ type: 'input_audio', input_audio: { data: source.base64, format }, ...more }]
+    return [
+      { type: 'input_audio', input_audio: { data: source.base64, format: audioFormat(source.mediaType) }, ...more },
+    ]
   }
-  const file: Record<string, unknown> = {}
-  if ('id' in source) {
-    file['file_id'] = source.id
-    if (name !== undefined && name !== '') file['filename'] = name
-  } else {
-    file['filename'] = name === undefined || name === '' ? 'document.pdf' : name
-    file['file_data'] = urlOf(block)
-  }
-  const before = context === undefined ? [] : [{ type: 'text', text: `Context: ${context}` }]
-  return [...before, { type: 'file', file, ...more }]
+  const file =
+    'id' in source
+      ? { file_id: source.id, filename: name || undefined }
+      : { filename: name || 'document.pdf', file_data: urlOf(block) }
+  return [...contextOf(block).map((text) => ({ type: 'text', text })), { type: 'file', file, ...more }]
 }
 
 function urlOf({ source, place = 'messages' }: MediaBlock): string {
   if ('url' in source) return source.url
-  if ('base64' in source) return `data:${source.mediaType};base64,${source.base64}`
-  const message = `This model does not support "${place}" by id. Send the data as base64.`
-  throw new GatewayError('unsupported_value', { param: place, message })
+  if ('base64' in source) return dataUrlOf(source)
+  throw unknownId(place)
 }
 
-/** A document that is text, as text; undefined for any other. */
-export function documentText({ type, source, name, context }: MediaBlock): string | undefined {
-  if (type !== 'file') return undefined
-  const text =
-    'text' in source
-      ? source.text
-      : 'base64' in source && source.mediaType.startsWith('text/')
-        ? Buffer.from(source.base64, 'base64').toString('utf8')
-        : undefined
-  if (text === undefined) return undefined
-  const lines = [
-    ...(name === undefined ? [] : [`Title: ${name}`]),
-    ...(context === undefined ? [] : [`Context: ${context}`]),
-    text,
-  ]
-  return `<document>\n${lines.join('\n')}\n</document>`
-}
-
-/** The text of a block that every model can read; undefined for any other. */
+/** The text of a block that every model can read, also of a document that is text; undefined for any other. */
 export function textIn(block: Block): string | undefined {
   if (block.kind === 'text') return block.text
-  return block.kind === 'media' ? documentText(block) : undefined
+  if (block.kind !== 'media' || block.type !== 'file') return undefined
+  const { source } = block
+  if ('text' in source) return documentText(block, source.text)
+  if (!('base64' in source) || !source.mediaType.startsWith('text/')) return undefined
+  return documentText(block, Buffer.from(source.base64, 'base64').toString('utf8'))
 }
 
 /** A block of text, if it says something. */

@@ -2,9 +2,10 @@
 import { invalid } from '../../errors.ts'
 import { plainBase64, readDataUrl } from '../../providers/data-url.ts'
 import { readRecord, stringIn } from '../../providers/reading/parts.ts'
-import { entryIn, isRecord } from '../../wire/json.ts'
+import { entryIn, fieldsOf, isRecord, itemsOf, stringOf, textOf } from '../../wire/json.ts'
 import type { Block, CacheMark, Fields, MediaBlock, MediaSource, Own } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { others, ownOf } from '../../conversation/own.ts'
+import { audioType } from '../media.ts'
 
 /** A string, a list of parts, or nothing. Throws 400 with the place. */
 export function readContent(content: unknown, place: string): Block[] {
@@ -29,8 +30,8 @@ const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
 /** What every block has. */
 export interface Common {
   readonly place: string
-  cache?: CacheMark
-  own?: Own
+  readonly cache?: CacheMark | undefined
+  readonly own?: Own | undefined
 }
 
 function readPart(raw: unknown, place: string): Block {
@@ -40,11 +41,7 @@ function readPart(raw: unknown, place: string): Block {
   if (type === 'thinking') return { kind: 'reasoning', text: thinkingIn(raw['thinking']), place }
   const known = entryIn(knownFields, type)
   if (known === undefined) return { kind: 'own', format: 'chat', value: raw, place }
-  const common: Common = { place }
-  const cache = cacheOf(raw)
-  if (cache !== undefined) common.cache = cache
-  const more = others(raw, known)
-  if (more !== undefined) common.own = { chat: more }
+  const common: Common = { place, cache: cacheOf(raw), own: ownOf('chat', raw, known) }
   switch (type) {
     case 'refusal':
       return { kind: 'refusal', text: stringIn(raw, 'refusal', place), ...common }
@@ -62,9 +59,8 @@ function readPart(raw: unknown, place: string): Block {
 /** The text of a part of thinking in Mistral's form: a string, or parts of text. */
 export function thinkingIn(thinking: unknown): string {
   if (typeof thinking === 'string') return thinking
-  if (!Array.isArray(thinking)) return ''
-  return thinking
-    .map((each: unknown) => (isRecord(each) && typeof each['text'] === 'string' ? each['text'] : ''))
+  return itemsOf(thinking)
+    .map((each) => textOf(fieldsOf(each)['text']))
     .join('')
 }
 
@@ -77,33 +73,32 @@ function readImage(image: unknown, place: string, common: Common): MediaBlock {
   const fields = readRecord(image, place)
   const source = readUrl(stringIn(fields, 'url', place), `${place}.url`)
   const rest = others(fields, imageFields)
-  const block: MediaBlock = { kind: 'media', type: 'image', source, ...common, place: `${place}.url` }
-  return rest === undefined ? block : { ...block, own: { chat: { ...common.own?.chat, image_url: rest } } }
+  const own = rest === undefined ? common.own : { chat: { ...common.own?.chat, image_url: rest } }
+  return { kind: 'media', type: 'image', source, ...common, own, place: `${place}.url` }
 }
 
 function readAudio(audio: Record<string, unknown>, place: string, common: Common): MediaBlock {
   const format = stringIn(audio, 'format', place)
   const base64 = plainBase64(stringIn(audio, 'data', place))
-  const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
-  return { kind: 'media', type: 'audio', source: { mediaType, base64 }, ...common, place }
+  return { kind: 'media', type: 'audio', source: { mediaType: audioType(format), base64 }, ...common, place }
 }
 
 export function readFile(file: Record<string, unknown>, place: string, common: Common): MediaBlock {
   const { filename, file_id: id } = file
-  const named = typeof filename === 'string' ? { name: filename } : {}
+  const name = stringOf(filename)
   if (typeof id === 'string')
-    return { kind: 'media', type: 'file', source: { id }, ...named, ...common, place: `${place}.file_id` }
+    return { kind: 'media', type: 'file', source: { id }, name, ...common, place: `${place}.file_id` }
   const data = stringIn(file, 'file_data', place)
   const where = `${place}.file_data`
   // Bare base64, unlike a URL, has no colon.
   const bare = /^[A-Za-z0-9+/=_\s-]+$/.test(data.slice(0, 1_000))
-  const source = bare ? { mediaType: typeByName(filename), base64: plainBase64(data) } : readUrl(data, where)
-  const isImage = 'mediaType' in source && source.mediaType.startsWith('image/')
-  return { kind: 'media', type: isImage ? 'image' : 'file', source, ...named, ...common, place: where }
+  const source = bare ? { mediaType: typeByName(textOf(filename)), base64: plainBase64(data) } : readUrl(data, where)
+  const isImage = 'base64' in source && source.mediaType.startsWith('image/')
+  return { kind: 'media', type: isImage ? 'image' : 'file', source, name, ...common, place: where }
 }
 
-function typeByName(filename: unknown): string {
-  return typeof filename === 'string' && filename.toLowerCase().endsWith('.txt') ? 'text/plain' : 'application/pdf'
+function typeByName(filename: string): string {
+  return filename.toLowerCase().endsWith('.txt') ? 'text/plain' : 'application/pdf'
 }
 
 export function readUrl(url: string, place: string): MediaSource {
@@ -122,6 +117,6 @@ export function sourceOf(url: string): MediaSource | undefined {
 
 /** The mark of a part or a tool, in Anthropic's form or in OpenAI's. */
 export function cacheOf({ cache_control: mark, prompt_cache_breakpoint: breakpoint }: Fields): CacheMark | undefined {
-  if (isRecord(mark)) return typeof mark['ttl'] === 'string' ? { ttl: mark['ttl'] } : {}
+  if (isRecord(mark)) return { ttl: stringOf(mark['ttl']) }
   return isRecord(breakpoint) ? {} : undefined
 }

@@ -42,8 +42,7 @@ function readDetail({ type, text, signature, data }: Fields, format: string): Re
   const maker = makerIn(written) ?? (format === claude || format.startsWith('modelhatch-') ? bareMaker : format)
   const state = { maker, data: isSealed(written) ? (unseal(written, maker) ?? '') : written }
   if (isSealedOnly) return { kind: 'reasoning', text: '', form: 'sealed', state }
-  const said = textOf(text)
-  return written === '' ? { kind: 'reasoning', text: said } : { kind: 'reasoning', text: said, state }
+  return { kind: 'reasoning', text: textOf(text), state: written === '' ? undefined : state }
 }
 
 /** The blocks in the order of the answer, unless the client has changed the message. */
@@ -79,9 +78,9 @@ export function inOrder(
 export interface Said {
   readonly kind: Block['kind']
   readonly length: number
-  readonly text?: string
+  readonly text?: string | undefined
   readonly form?: ReasoningBlock['form']
-  readonly state?: State
+  readonly state?: State | undefined
 }
 
 /** The details of these blocks; none if no block has state. */

@@ -2,10 +2,10 @@
 import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import { faultIn } from '../../providers/chat-chunk.ts'
 import { readUsage } from '../../wire/counts.ts'
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, itemsOf, stringOf } from '../../wire/json.ts'
 import type { Fields } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
-import type { Part, StartPart } from '../../conversation/parts.ts'
+import { others } from '../../conversation/own.ts'
+import type { Part } from '../../conversation/parts.ts'
 import type { EventReader, Source } from '../format.ts'
 import { ChoiceReader, type BlockCount } from './choice-reader.ts'
 
@@ -40,7 +40,7 @@ export class ChatEventReader implements EventReader {
     const fault = faultIn(event, name)
     if (fault !== undefined) throw this.#from.failure(fault)
     const { choices, usage } = event
-    const pieces: readonly unknown[] = Array.isArray(choices) ? choices : []
+    const pieces = itemsOf(choices)
     if (pieces.length > maxChoices) throw tooMany('pieces in one event', maxChoices)
     if (!this.#hasStarted && (event['id'] || pieces.length > 0)) this.#start(event, out)
     this.#further(event, out)
@@ -58,18 +58,15 @@ export class ChatEventReader implements EventReader {
 
   #start({ id, created, model, system_fingerprint: print }: Fields, out: Part[]): void {
     this.#hasStarted = true
-    const part: { -readonly [Name in keyof StartPart]: StartPart[Name] } = { kind: 'start' }
-    if (typeof id === 'string' && id !== '') part.id = id
-    if (typeof created === 'number' && created > 0) part.created = created
-    if (typeof model === 'string' && model !== '') part.model = model
-    if (typeof print === 'string') part.own = { chat: { system_fingerprint: print } }
-    out.push(part)
+    const own = typeof print === 'string' ? { chat: { system_fingerprint: print } } : undefined
+    const since = typeof created === 'number' && created > 0 ? created : undefined
+    out.push({ kind: 'start', id: stringOf(id) || undefined, created: since, model: stringOf(model) || undefined, own })
   }
 
   /** Fields of the vendor's own, once for each value. */
   #further(event: Fields, out: Part[]): void {
-    const { citations, search_results: results } = event
-    if (citations || results) this.#search = searchOf(citations, results)
+    const { citations, search_results } = event
+    if (citations || search_results) this.#search = { citations, search_results }
     const value = others(event, known)
     if (value === undefined) return
     const text = JSON.stringify(value)
@@ -83,15 +80,8 @@ export class ChatEventReader implements EventReader {
     if (!Number.isInteger(number) || (number as number) < 0 || (number as number) >= maxChoices)
       throw tooMany('choices', maxChoices)
     let choice = this.#choices.get(number as number)
-    if (choice === undefined) {
-      choice = new ChoiceReader(number as number, this.#from, this.#count)
-      this.#choices.set(number as number, choice)
-    }
+    if (choice === undefined)
+      this.#choices.set(number as number, (choice = new ChoiceReader(number as number, this.#from, this.#count)))
     return choice
   }
-}
-
-function searchOf(citations: unknown, results: unknown): Fields {
-  if (!citations) return { search_results: results }
-  return results ? { citations, search_results: results } : { citations }
 }

@@ -4,16 +4,16 @@ import type { CallPart, CitationPart, EndPart, MediaPart, Part } from '../../con
 import type { Usage } from '../../wire/usage.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
 import { writeAudio, writeImage } from './answer-media.ts'
-import { writeAnnotation } from './citations.ts'
+import { annotationsOf } from './citations.ts'
 import { detailsOf, type Said } from './details.ts'
-import { extraContentIn, joinedExtraContent } from './extra-content.ts'
+import { extraContentIn, extraContentOf } from './extra-content.ts'
 import { finishName } from './ends.ts'
 
 /** What the last delta of a choice needs of a block. */
 interface Written extends Said {
   length: number
   text: string
-  state?: State
+  state?: State | undefined
   citations?: Citation[]
   /** Of a call. */
   readonly index: number
@@ -104,19 +104,11 @@ export class ChatEventWriter implements EventWriter {
     const choice = this.#of(at)
     const index = choice.calls++
     const isCustom = by === 'custom'
-    const written: Written = { kind: 'call', length: 0, text: '', index, isCustom }
-    if (state !== undefined) {
-      written.state = state
-      choice.hasState = true
-    }
-    choice.blocks.set(block, written)
-    const call: Record<string, unknown> = isCustom
-      ? { index, id, type: by, custom: { name, input: '' } }
-      : { index, id, type: by, function: { name, arguments: '' } }
+    choice.hasState ||= state !== undefined
+    choice.blocks.set(block, { kind: 'call', length: 0, text: '', index, isCustom, state })
+    const called = isCustom ? { custom: { name, input: '' } } : { function: { name, arguments: '' } }
     const extra = state && extraContentIn(state)
-    if (extra !== undefined) call['extra_content'] = extra
-    if (own?.chat !== undefined) Object.assign(call, own.chat)
-    this.#delta(at, { tool_calls: [call] }, out)
+    this.#delta(at, { tool_calls: [{ index, id, type: by, ...called, extra_content: extra, ...own?.chat }] }, out)
   }
 
   #cite({ choice: at, block, citation }: CitationPart): void {
@@ -156,7 +148,7 @@ export class ChatEventWriter implements EventWriter {
     if (details.length > 0) delta['reasoning_details'] = details
     const extra = choice.hasState ? extraContentOf(choice.blocks.values()) : undefined
     if (extra !== undefined) delta['extra_content'] = extra
-    if (choice.hasCitations) delta['annotations'] = annotationsIn(choice.blocks.values())
+    if (choice.hasCitations) delta['annotations'] = annotationsOf(choice.blocks.values())
     if (details.length > 0 || choice.hasCitations || !choice.hasStarted) this.#delta(at, delta, out)
     this.#push(at, {}, null, finishName(end, choice.calls > 0), out)
   }
@@ -166,8 +158,7 @@ export class ChatEventWriter implements EventWriter {
     const { blocks } = this.#of(at)
     let written = blocks.get(block)
     if (written === undefined) {
-      const base = { kind, length: 0, text: '', index: -1, isCustom: false }
-      blocks.set(block, (written = form === undefined ? base : { ...base, form }))
+      blocks.set(block, (written = { kind, length: 0, text: '', form, index: -1, isCustom: false }))
     }
     return written
   }
@@ -189,25 +180,16 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #push(index: number, delta: Fields, logprobs: Fields | null, finish: string | null, out: OutEvent[]): void {
-    const choice: Record<string, unknown> = { index, delta, logprobs, finish_reason: finish }
     const open = this.#of(index)
-    if (open.further !== undefined) {
-      Object.assign(choice, open.further)
-      open.further = undefined
-    }
-    const data = this.#head([choice])
+    const data = this.#head([Object.assign({ index, delta, logprobs, finish_reason: finish }, open.further)])
     if (this.#asked.usage === true) data['usage'] = null
-    if (this.#own !== undefined) {
-      Object.assign(data, this.#own)
-      this.#own = undefined
-    }
-    out.push(data)
+    out.push(Object.assign(data, this.#own))
+    this.#own = open.further = undefined
   }
 
   #head(choices: readonly Fields[]): Record<string, unknown> {
     const { id, created, model } = this.#asked
-    const head = { id, object: 'chat.completion.chunk', created, model, choices }
-    return this.#start === undefined ? head : Object.assign(head, this.#start)
+    return Object.assign({ id, object: 'chat.completion.chunk', created, model, choices }, this.#start)
   }
 
   #of(at: number): OpenChoice {
@@ -222,27 +204,4 @@ export class ChatEventWriter implements EventWriter {
 function tokens(name: 'content' | 'refusal', logprobs: readonly TokenLogprob[] | undefined): Fields | null {
   if (logprobs === undefined) return null
   return name === 'content' ? { content: logprobs, refusal: null } : { content: null, refusal: logprobs }
-}
-
-/** That of the message: calls have their own. */
-function extraContentOf(blocks: Iterable<Written>): Fields | undefined {
-  let extra: Fields | undefined
-  for (const { kind, state } of blocks) {
-    const more = kind === 'call' || state === undefined ? undefined : extraContentIn(state)
-    if (more !== undefined) extra = joinedExtraContent(extra, more)
-  }
-  return extra
-}
-
-function annotationsIn(blocks: Iterable<Written>): readonly Fields[] {
-  const annotations: Fields[] = []
-  let at = 0
-  for (const { length, citations = [] } of blocks) {
-    for (const citation of citations) {
-      const annotation = writeAnnotation(citation, at, length)
-      if (annotation !== undefined) annotations.push(annotation)
-    }
-    at += length
-  }
-  return annotations
 }

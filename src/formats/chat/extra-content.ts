@@ -2,10 +2,9 @@
  * Gemini's signatures in `extra_content` of messages and calls, as at Google's own endpoint for chats, whose clients send that
  * field back. The details have them too, for clients that drop the field.
  */
-import { seal } from '../envelope.ts'
 import { packState, StateReader } from '../model-state.ts'
-import { isRecord } from '../../wire/json.ts'
-import type { Fields, State } from '../../conversation/conversation.ts'
+import { isRecord, itemsOf } from '../../wire/json.ts'
+import type { Block, Fields, State } from '../../conversation/conversation.ts'
 
 /** The maker whose states clients know in this field. */
 const google = 'google'
@@ -13,16 +12,26 @@ const google = 'google'
 /** The field of the message, or of the call, that a state belongs to; undefined if the state is another. */
 export function extraContentIn({ maker, data }: State): Fields | undefined {
   if (maker !== google) return undefined
-  const { message = {}, calls = {} } = new StateReader().read(seal(maker, data), maker) ?? {}
+  const { message = {}, calls = {} } = new StateReader().unpack(data) ?? {}
   return [message, ...Object.values(calls)].map((each) => each['extra_content']).find(isRecord)
 }
 
+/** The field of a message with these blocks; undefined if none has such a state. */
+export function extraContentOf(blocks: Iterable<Pick<Block, 'kind' | 'state'>>): Fields | undefined {
+  let extra: Fields | undefined
+  for (const { kind, state } of blocks) {
+    const more = kind === 'call' || state === undefined ? undefined : extraContentIn(state)
+    if (more !== undefined) extra = joinedExtraContent(extra, more)
+  }
+  return extra
+}
+
 /** Two fields as one: of signatures the last one counts, parts come one after the other. */
-export function joinedExtraContent(before: Fields | undefined, more: Fields): Fields {
+function joinedExtraContent(before: Fields | undefined, more: Fields): Fields {
   const { [google]: first } = before ?? {}
   const { [google]: second } = more
   if (!isRecord(first) || !isRecord(second)) return { ...before, ...more }
-  const parts = [first['parts'], second['parts']].flatMap((each) => (Array.isArray(each) ? (each as unknown[]) : []))
+  const parts = [first['parts'], second['parts']].flatMap((each) => itemsOf(each))
   return { ...before, ...more, [google]: { ...first, ...second, ...(parts.length > 0 && { parts }) } }
 }
 

@@ -1,5 +1,5 @@
 /** The reasoning of earlier turns: what its vendor wants back, and what others accept of it. */
-import { bareMaker, seal } from '../envelope.ts'
+import { bareMaker } from '../envelope.ts'
 import { append, type StateReader } from '../model-state.ts'
 import { toolId } from '../messages/tool-id.ts'
 import type { Block, Fields, ReasoningBlock } from '../../conversation/conversation.ts'
@@ -29,7 +29,7 @@ export function pastFields(
   const signed: Block[] = []
   for (const block of blocks) {
     const { state } = block
-    const own = state?.maker === maker ? reader.read(seal(maker, state.data), maker) : undefined
+    const own = state?.maker === maker ? reader.unpack(state.data) : undefined
     if (own !== undefined) {
       const { reasoning_content: standard, reasoning, ...fields } = own.message ?? {}
       append(message, fields)

@@ -1,42 +1,29 @@
 /** Reads the body of `POST /v1/chat/completions`. */
 import { invalid } from '../../errors.ts'
 import { readRecord, stringIn } from '../../providers/reading/parts.ts'
-import type { Conversation, Fields, Own, ResultBlock, Turn } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import type { Conversation, ResultBlock, Turn } from '../../conversation/conversation.ts'
+import { asOwn, others, ownOf } from '../../conversation/own.ts'
+import { booleanOf, type Fields } from '../../wire/json.ts'
 import { readAssistant } from './assistant.ts'
 import { readContent } from './content.ts'
-import { readOutput, readSettings, settingNames } from './settings.ts'
+import { saidFields } from './field-names.ts'
+import { readOutput, readSettings } from './settings.ts'
 import { readTools } from './tools.ts'
-
-/** The fields that other wires can say too. */
-export const saidFields: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  ...settingNames,
-])
 
 /** Throws 400 with the place. */
 export function readRequest(body: Fields): Conversation {
-  const { messages, parallel_tool_calls: parallel, max_completion_tokens: limit } = body
+  const { messages, max_completion_tokens: limit } = body
   if (!Array.isArray(messages)) throw invalid('"messages" must be a list.', 'messages')
-  const { tools, toolChoice } = readTools(body)
-  const conversation: { -readonly [Name in keyof Conversation]: Conversation[Name] } = {
-    turns: readTurns(messages),
-    tools,
-    settings: readSettings(body),
-  }
-  if (toolChoice !== undefined) conversation.toolChoice = toolChoice
-  if (typeof parallel === 'boolean') conversation.parallel = parallel
-  const output = readOutput(body['response_format'])
-  if (output !== undefined) conversation.output = output
   const own = others(body, saidFields)
-  if (limit !== undefined && limit !== null) conversation.own = { chat: { ...own, limit: 'max_completion_tokens' } }
-  else if (own !== undefined) conversation.own = { chat: own }
-  return conversation
+  const hasNewLimit = limit !== undefined && limit !== null
+  return {
+    ...readTools(body),
+    turns: readTurns(messages),
+    settings: readSettings(body),
+    parallel: booleanOf(body['parallel_tool_calls']),
+    output: readOutput(body['response_format']),
+    own: asOwn('chat', hasNewLimit ? { ...own, limit: 'max_completion_tokens' } : own),
+  }
 }
 
 function readTurns(messages: readonly unknown[]): Turn[] {
@@ -63,37 +50,20 @@ const resultFields = new Set(['role', 'content', 'tool_call_id'])
 
 function readTurn(raw: Record<string, unknown>, place: string): Turn {
   const { role, content } = raw
-  switch (role) {
-    case 'system':
-      return turnOf('system', readContent(content, `${place}.content`), place, others(raw, turnFields))
-    case 'developer': {
-      const own = { ...others(raw, turnFields), role }
-      return turnOf('system', readContent(content, `${place}.content`), place, own)
-    }
-    case 'user':
-      return turnOf('user', readContent(content, `${place}.content`), place, others(raw, turnFields))
-    case 'assistant': {
-      const { blocks, own } = readAssistant(raw, place)
-      return turnOf('assistant', blocks, place, own)
-    }
-    default:
-      throw invalid(`"${place}.role" must be "system", "user", "assistant" or "tool".`, `${place}.role`)
+  if (role === 'assistant') {
+    const { blocks, own } = readAssistant(raw, place)
+    return { role, blocks, place, own: asOwn('chat', own) }
   }
-}
-
-function turnOf(role: Turn['role'], blocks: Turn['blocks'], place: string, own: Fields | undefined): Turn {
-  return own === undefined ? { role, blocks, place } : { role, blocks, place, own: { chat: own } }
+  if (role !== 'system' && role !== 'developer' && role !== 'user')
+    throw invalid(`"${place}.role" must be "system", "user", "assistant" or "tool".`, `${place}.role`)
+  const blocks = readContent(content, `${place}.content`)
+  const own = others(raw, turnFields)
+  if (role !== 'developer') return { role, blocks, place, own: asOwn('chat', own) }
+  return { role: 'system', blocks, place, own: { chat: { ...own, role } } }
 }
 
 function readResult(raw: Record<string, unknown>, place: string): ResultBlock {
   const callId = stringIn(raw, 'tool_call_id', place)
-  const block: { place: string; own?: Own } & Omit<ResultBlock, 'own'> = {
-    kind: 'result',
-    callId,
-    blocks: readContent(raw['content'], `${place}.content`),
-    place,
-  }
-  const more = others(raw, resultFields)
-  if (more !== undefined) block.own = { chat: more }
-  return block
+  const blocks = readContent(raw['content'], `${place}.content`)
+  return { kind: 'result', callId, blocks, place, own: ownOf('chat', raw, resultFields) }
 }

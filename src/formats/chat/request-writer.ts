@@ -2,12 +2,12 @@
 import { invalid } from '../../errors.ts'
 import { StateReader } from '../model-state.ts'
 import { toolId } from '../messages/tool-id.ts'
-import { chatNameOf } from '../tool-names.ts'
 import { arranged } from '../../conversation/arrange.ts'
 import type { Block, CallBlock, Conversation, Fields, ResultBlock, Turn } from '../../conversation/conversation.ts'
 import { clientName } from '../field-names.ts'
 import type { Target } from '../format.ts'
-import { insteadOf } from '../instead.ts'
+import { instructionText, saidAs } from '../instead.ts'
+import { shortName } from '../tools.ts'
 import { isSaid, textIn, writeContent, writePart } from './content-writer.ts'
 import { pastFields } from './past-reasoning.ts'
 import { writeOutput, writeSettings } from './settings.ts'
@@ -81,17 +81,13 @@ class MessageWriter {
     else if (this.#to.traits.systemAnywhere === true) {
       this.#close()
       this.#push({ role: 'system', content: this.#content(texts) })
-    } else {
-      const text = `<system>\n${texts.map((each) => each.text).join('\n\n')}\n</system>`
-      this.#said.push({ kind: 'text', text })
-    }
+    } else this.#said.push({ kind: 'text', text: instructionText(texts) })
   }
 
   #say(blocks: readonly Block[]): void {
     for (const block of blocks) {
       if (block.kind === 'result') this.#result(block)
-      else if (block.kind === 'own' && block.format !== 'chat') this.#said.push(...insteadOf(block, 'chat', this.#to))
-      else if (block.kind !== 'text' || block.text !== '') this.#said.push(block)
+      else if (block.kind !== 'text' || block.text !== '') this.#said.push(...saidAs(block, 'chat', this.#to))
     }
   }
 
@@ -99,7 +95,7 @@ class MessageWriter {
     const lines: string[] = failed === true ? ['Error:'] : []
     const media: Block[] = []
     let isEmpty = true
-    for (const block of blocks.flatMap((each) => (each.kind === 'own' ? insteadOf(each, 'chat', this.#to) : [each]))) {
+    for (const block of blocks.flatMap((each) => saidAs(each, 'chat', this.#to))) {
       const text = textIn(block)
       if (text === undefined) media.push(block)
       else if (text !== '') lines.push(text)
@@ -129,7 +125,7 @@ class MessageWriter {
       else if (block.kind === 'refusal') refusal += block.text
       else if (block.kind === 'media') images.push(block)
       else if (block.kind === 'own' && block.format !== 'chat') {
-        for (const each of insteadOf(block, 'chat', this.#to)) text += textIn(each) ?? ''
+        for (const each of saidAs(block, 'chat', this.#to)) text += textIn(each) ?? ''
       } else if (block.kind === 'text' || block.kind === 'own') {
         if (block.kind === 'text') text += block.text
         parts.push(block)
@@ -152,8 +148,7 @@ class MessageWriter {
       message['tool_calls'] = calls.map((call) =>
         callOf(call, past.calls.size === 0 ? undefined : past.calls.get(toolId(call.id))),
       )
-    if (own?.chat !== undefined) Object.assign(message, own.chat)
-    this.#push(message)
+    this.#push(Object.assign(message, own?.chat))
   }
 
   /** Few vendors take images of the model back. */
@@ -183,12 +178,8 @@ class MessageWriter {
   }
 }
 
-function callOf({ id, name, by, input, own }: CallBlock, state: Fields | undefined): Fields {
-  const called = { name: chatNameOf(name, undefined) }
-  const call: Record<string, unknown> =
-    by === 'custom'
-      ? { id, type: by, custom: { ...called, input } }
-      : { id, type: by, function: { ...called, arguments: input } }
-  if (state !== undefined) Object.assign(call, state)
-  return own?.chat === undefined ? call : Object.assign(call, own.chat)
+function callOf({ id, name: whole, by, input, own }: CallBlock, state: Fields | undefined): Fields {
+  const name = shortName(whole)
+  const called = by === 'custom' ? { custom: { name, input } } : { function: { name, arguments: input } }
+  return Object.assign({ id, type: by, ...called }, state, own?.chat)
 }

@@ -1,6 +1,5 @@
 /** What a vendor with this wire wants back: fields of its messages and of their calls. */
 import { toolId } from '../messages/tool-id.ts'
-import { seal } from '../envelope.ts'
 import { packState, stateFields, StateReader } from '../model-state.ts'
 import type { Fields, State } from '../../conversation/conversation.ts'
 
@@ -39,7 +38,7 @@ export function isTextOnly({ data }: State): boolean {
 
 /** A state that also holds the text of its reasoning, for clients that do not get it. */
 export function withText({ maker, data }: State, text: string): State {
-  const { message = {}, calls = {} } = new StateReader().read(seal(maker, data), maker) ?? {}
+  const { message = {}, calls = {} } = new StateReader().unpack(data) ?? {}
   const field: ReasoningField =
     message['reasoning_content'] === undefined && message['reasoning'] !== undefined ? 'reasoning' : 'reasoning_content'
   const whole = { ...message, [field]: text }

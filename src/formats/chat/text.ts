@@ -23,15 +23,8 @@ function readRequest(body: Fields): Conversation {
 }
 
 function writeAnswer({ choices, usage }: Answer, { id, created, model }: Asked): Fields {
-  const body: Record<string, unknown> = {
-    id,
-    object: 'text_completion',
-    created,
-    model,
-    choices: choices.map(({ blocks, end }, index) => choiceOf(textIn(blocks), index, finishOf(end))),
-  }
-  if (usage !== undefined) body['usage'] = usage
-  return body
+  const texts = choices.map(({ blocks, end }, index) => choiceOf(textIn(blocks), index, finishOf(end)))
+  return { id, object: 'text_completion', created, model, choices: texts, usage }
 }
 
 /** A refusal is the text of an answer that has no other. */

@@ -2,7 +2,7 @@ import { isJson } from '../../http/json.ts'
 import { JsonProgress } from '../../http/json-progress.ts'
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
-import { newCallId } from '../call-id.ts'
+import { newCallId } from '../tools.ts'
 
 interface ToolCall {
   readonly kind: 'function' | 'custom'

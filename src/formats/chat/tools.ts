@@ -1,11 +1,11 @@
 /** Tools of a chat, and which of them the model must call, in both directions. */
 import { invalid } from '../../errors.ts'
-import { chatNameOf } from '../tool-names.ts'
 import { listOf, readRecord, stringIn } from '../../providers/reading/parts.ts'
-import { isRecord } from '../../wire/json.ts'
-import type { Conversation, Fields, FunctionTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { booleanOf, fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
+import type { Conversation, Fields, FunctionTool, OwnTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
+import { asOwn, others } from '../../conversation/own.ts'
 import type { Target } from '../format.ts'
+import { noParameters, sayable, shortName } from '../tools.ts'
 import { cacheOf } from './content.ts'
 import type { ChatTraits } from './traits.ts'
 
@@ -34,22 +34,18 @@ function readTool(value: unknown, place: string): Tool {
   const { type } = raw
   if (type !== 'function') return { kind: 'own', format: 'chat', type: String(type), value: raw, place }
   const spec = readRecord(raw['function'], `${place}.function`)
-  const { description, parameters, strict } = spec
-  const tool: { -readonly [Name in keyof FunctionTool]: FunctionTool[Name] } = {
+  const inner = others(spec, functionFields)
+  const outer = others(raw, toolFields)
+  return {
     kind: 'function',
     name: stringIn(spec, 'name', `${place}.function`),
     place,
+    description: stringOf(spec['description']),
+    schema: isRecord(spec['parameters']) ? spec['parameters'] : undefined,
+    strict: booleanOf(spec['strict']),
+    cache: cacheOf(raw),
+    own: asOwn('chat', inner === undefined ? outer : { ...outer, function: inner }),
   }
-  if (typeof description === 'string') tool.description = description
-  if (isRecord(parameters)) tool.schema = parameters
-  if (typeof strict === 'boolean') tool.strict = strict
-  const cache = cacheOf(raw)
-  if (cache !== undefined) tool.cache = cache
-  const inner = others(spec, functionFields)
-  const outer = others(raw, toolFields)
-  if (inner !== undefined) tool.own = { chat: { ...outer, function: inner } }
-  else if (outer !== undefined) tool.own = { chat: outer }
-  return tool
 }
 
 function readAllowed(raw: unknown, tools: readonly Tool[]): Pick<Conversation, 'tools' | 'toolChoice'> {
@@ -58,9 +54,10 @@ function readAllowed(raw: unknown, tools: readonly Tool[]): Pick<Conversation, '
   if (!Array.isArray(listed)) throw invalid(`"${place}.tools" must be a list.`, `${place}.tools`)
   const names = new Set(
     listed.map((each, index) => {
-      const kind = isRecord(each) && each['type'] === 'custom' ? 'custom' : 'function'
+      const tool = fieldsOf(each)
+      const kind = tool['type'] === 'custom' ? 'custom' : 'function'
       const where = `${place}.tools[${index}].${kind}`
-      const name = stringIn(readRecord(isRecord(each) ? each[kind] : undefined, where), 'name', where)
+      const name = stringIn(readRecord(tool[kind], where), 'name', where)
       requireKnown(tools, name, `${where}.name`)
       return name
     }),
@@ -76,8 +73,7 @@ function requireKnown(tools: readonly Tool[], name: string, place: string): void
 
 function nameOf(tool: Tool): string | undefined {
   if (tool.kind === 'function') return tool.name
-  const { name } = isRecord(tool.value['custom']) ? tool.value['custom'] : tool.value
-  return typeof name === 'string' ? name : undefined
+  return stringOf((isRecord(tool.value['custom']) ? tool.value['custom'] : tool.value)['name'])
 }
 
 /** The fields for tools; none without a tool. Names are at most as long as vendors allow, and each is there once. */
@@ -86,13 +82,13 @@ export function writeTools({ tools, toolChoice, parallel }: Conversation, to: Ta
   const names = new Set<string>()
   let incomplete = false
   for (const tool of tools) {
-    const known = tool.kind === 'own' && tool.format !== 'chat' ? tool.instead : tool
+    const known = sayable(tool, 'chat')
     if (known === undefined) {
       incomplete = true
-      to.omit((tool as Extract<Tool, { kind: 'own' }>).type, 'no other vendor has this tool')
+      to.omit((tool as OwnTool).type, 'no other vendor has this tool')
     } else if (known.kind === 'own') written.push(known.value)
     else {
-      const name = chatNameOf(known.name, undefined)
+      const name = shortName(known.name)
       if (names.has(name)) continue
       names.add(name)
       written.push(writeTool(known, name, to.traits))
@@ -113,13 +109,12 @@ function writeTool(tool: FunctionTool, name: string, { cacheControl, textParts }
   const called: Record<string, unknown> = { name }
   if (description !== undefined && (description !== '' || textParts === true)) called['description'] = description
   if (schema !== undefined) called['parameters'] = schema
-  else if (textParts !== true) called['parameters'] = { type: 'object', properties: {} }
+  else if (textParts !== true) called['parameters'] = noParameters
   if (strict !== undefined) called['strict'] = strict
   const written: Record<string, unknown> = { type: 'function', function: called }
   if (cacheControl === true && cache !== undefined) written['cache_control'] = { type: 'ephemeral', ...cache }
-  if (own?.chat === undefined) return written
-  const { function: inner, ...outer } = own.chat
-  return Object.assign(written, outer, { function: { ...called, ...(inner as Fields | undefined) } })
+  const { function: inner, ...outer } = own?.chat ?? {}
+  return Object.assign(written, outer, { function: Object.assign(called, inner) })
 }
 
 /** `incomplete`: the tool that must be called may be one of those that were left out. */
@@ -131,7 +126,7 @@ function writeChoice(
 ): unknown {
   if (choice === 'any') return 'required'
   if (typeof choice === 'string') return choice
-  const name = chatNameOf(choice.name, undefined)
+  const name = shortName(choice.name)
   if (names.has(name)) return { type: 'function', function: { name } }
   const custom = tools.some((tool) => tool.kind === 'own' && tool.format === 'chat' && nameOf(tool) === name)
   if (custom) return { type: 'custom', custom: { name } }

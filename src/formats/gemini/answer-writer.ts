@@ -12,9 +12,12 @@ import { writeUsage } from './usage.ts'
 export function writeAnswer(answer: Answer, asked: Asked): Fields {
   const states = new GoogleStateReader()
   const feedback = blockedIn(answer)
-  const usage = writeUsage(answer)
-  const counted = usage === undefined ? undefined : { usageMetadata: usage }
-  const head = { ...counted, modelVersion: asked.model, responseId: asked.id, ...answer.own?.gemini }
+  const head = {
+    usageMetadata: writeUsage(answer),
+    modelVersion: asked.model,
+    responseId: asked.id,
+    ...answer.own?.gemini,
+  }
   if (feedback !== undefined) return { promptFeedback: feedback, ...head }
   return {
     candidates: answer.choices.map((choice, index) => writeCandidate(choice, index, new PartWriter(asked, states))),
@@ -69,12 +72,7 @@ function writeBlock(block: Block, writer: PartWriter): Fields[] {
         ? [block.value]
         : [
             ...(block.instead ?? []).flatMap((each) => writeBlock(each, writer)),
-            ...writer.reasoned({
-              kind: 'reasoning',
-              text: '',
-              form: 'sealed',
-              ...(block.state && { state: block.state }),
-            }),
+            ...writer.reasoned({ kind: 'reasoning', text: '', form: 'sealed', state: block.state }),
           ]
     case 'result':
       return []

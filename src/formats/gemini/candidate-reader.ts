@@ -1,8 +1,8 @@
 /** Reads one candidate of a response, part by part. */
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
-import { others } from '../../conversation/json.ts'
-import type { TokenLogprob } from '../../conversation/conversation.ts'
+import { fieldsOf, isRecord, itemsOf, textOf, type Fields } from '../../wire/json.ts'
+import { others, ownOf } from '../../conversation/own.ts'
+import type { Own, TokenLogprob } from '../../conversation/conversation.ts'
 import type { Part } from '../../conversation/parts.ts'
 import { callId, ownId } from '../chat/tool-calls.ts'
 import { messageState } from '../chat/states.ts'
@@ -11,8 +11,7 @@ import { readCitations } from './citations.ts'
 import { readLogprobs } from './logprobs.ts'
 import { readMedia } from './media.ts'
 import { PartialArguments } from './partial-args.ts'
-
-import { knownCall, knownMedia, knownText, ownOf } from './parts-reader.ts'
+import { knownCall, knownMedia, knownText } from './parts-reader.ts'
 import { ownParts, signed } from './state.ts'
 
 const known = new Set(['content', 'index', 'finishReason', 'logprobsResult', 'groundingMetadata'])
@@ -52,8 +51,7 @@ export class CandidateReader {
       this.#reason = reason
     }
     this.#logprobs = readLogprobs(logprobsResult)
-    const parts = isRecord(content) ? content['parts'] : undefined
-    if (Array.isArray(parts)) for (const part of parts as unknown[]) if (isRecord(part)) this.#part(part, out)
+    for (const part of itemsOf(fieldsOf(content)['parts'])) if (isRecord(part)) this.#part(part, out)
     if (isRecord(groundingMetadata)) this.#grounding = { ...this.#grounding, ...groundingMetadata }
     const own = others(candidate, known)
     if (own !== undefined) this.#own(own, out)
@@ -79,35 +77,27 @@ export class CandidateReader {
     if (media === undefined) return this.#ownPart(part, out)
     // Images that the model thinks with are not part of the answer.
     if (thought === true) return
-    out.push({
-      kind: 'media',
-      choice: this.#choice,
-      block: this.#begin(undefined, out),
-      ...media,
-      ...ownOf(part, knownMedia),
-    })
+    const block = this.#begin(undefined, out)
+    out.push({ kind: 'media', choice: this.#choice, block, ...media, own: ownOf('gemini', part, knownMedia) })
     this.#sign(signature, out)
   }
 
   #say(part: Fields, text: string, kind: 'text' | 'reasoning', signature: unknown, out: Part[]): void {
-    const isSigned = typeof signature === 'string' && signature !== ''
-    if (text === '' && !isSigned) return
-    const own = others(part, knownText)
+    if (text === '' && textOf(signature) === '') return
+    const own = ownOf('gemini', part, knownText)
     // A signature alone belongs to the text before it.
     if (text !== '' || this.#kind === undefined) {
       if (this.#kind !== kind || own !== undefined) this.#begin(kind, out)
       if (kind === 'text') this.#text(text, own, out)
-      else out.push(withOwn({ kind, choice: this.#choice, block: this.#block, text }, own))
+      else out.push({ kind, choice: this.#choice, block: this.#block, text, own })
     }
-    if (isSigned) this.#sign(signature, out)
+    this.#sign(signature, out)
   }
 
-  #text(text: string, own: Fields | undefined, out: Part[]): void {
+  #text(text: string, own: Own | undefined, out: Part[]): void {
     const block = this.#block
-    const logprobs = this.#logprobs
+    out.push({ kind: 'text', choice: this.#choice, block, text, logprobs: this.#logprobs, own })
     this.#logprobs = undefined
-    const part = withOwn({ kind: 'text', choice: this.#choice, block, text } as const, own)
-    out.push(logprobs === undefined ? part : { ...part, logprobs })
     const said = this.#texts.at(-1)
     if (said?.block === block) said.text += text
     else this.#texts.push({ block, text })
@@ -131,10 +121,9 @@ export class CandidateReader {
     if (this.#ids.size === maxToolCalls) throw tooMany('tool calls', maxToolCalls)
     const id = ownId(callId(given), this.#ids)
     const block = this.#begin(undefined, out)
-    const own = ownOf(part, knownCall)
-    const head = { kind: 'call', choice: this.#choice, block, id, name, by: 'function', ...own } as const
-    const isSigned = typeof signature === 'string' && signature !== ''
-    out.push(isSigned ? { ...head, state: signed(this.#maker, signature, id) } : head)
+    const own = ownOf('gemini', part, knownCall)
+    const state = textOf(signature) === '' ? undefined : signed(this.#maker, textOf(signature), id)
+    out.push({ kind: 'call', choice: this.#choice, block, id, name, by: 'function', state, own })
   }
 
   #closeCall(out: Part[]): void {
@@ -176,8 +165,4 @@ export class CandidateReader {
   #own(value: Fields, out: Part[]): void {
     out.push({ kind: 'own', choice: this.#choice, block: -1, format: 'gemini', value })
   }
-}
-
-function withOwn<Each extends object>(part: Each, own: Fields | undefined): Each {
-  return own === undefined ? part : { ...part, own: { gemini: own } }
 }

@@ -1,6 +1,6 @@
 /** Writes the blocks of one candidate, whole or as they arrive, as parts. */
-import type { Block, MediaBlock, ReasoningBlock, State } from '../../conversation/conversation.ts'
-import { objectOf } from '../../conversation/json.ts'
+import type { CallBlock, MediaBlock, ReasoningBlock, State } from '../../conversation/conversation.ts'
+import { inputObject } from '../../conversation/json.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Asked } from '../format.ts'
 import { writeMedia } from './media.ts'
@@ -58,16 +58,14 @@ export class PartWriter {
     if (before.length === 0 && state === undefined) return undefined
     if (this.#asked.reasoning === 'none') return undefined
     this.#before = []
-    return signatureFor(this.#states, { before, ...(state !== undefined && { state }) })
+    return signatureFor(this.#states, { before, state })
   }
 }
 
-/** Broken input is passed on as text: the model wrote it, and a client has to report it. */
-export function callPart({ id, name, input, own }: Extract<Block, { kind: 'call' }>): Fields {
-  const args = input.trim() === '' ? {} : (objectOf(input) ?? { invalid_arguments: input })
-  return { functionCall: { id, name, args }, ...own?.gemini }
+export function callPart({ id, name, input, own }: Pick<CallBlock, 'id' | 'name' | 'input' | 'own'>): Fields {
+  return { functionCall: { id, name, args: inputObject(input) }, ...own?.gemini }
 }
 
-export function mediaPart({ source, name, own }: MediaBlock): Fields {
+export function mediaPart({ source, name, own }: Pick<MediaBlock, 'source' | 'name' | 'own'>): Fields {
   return { ...writeMedia(source, name), ...own?.gemini }
 }

@@ -1,6 +1,6 @@
 /** What an answer cites, as `groundingMetadata` of its candidate. Google counts bytes of UTF-8, citations characters. */
-import { isRecord, type Fields } from '../../wire/json.ts'
-import type { Citation } from '../../conversation/conversation.ts'
+import { fieldsOf, isRecord, itemsOf, stringOf, type Fields } from '../../wire/json.ts'
+import type { Citation, TextRange } from '../../conversation/conversation.ts'
 
 /** A text of the answer, by its block. */
 export interface SaidText {
@@ -15,34 +15,30 @@ export interface CitedBlock {
 
 /** The citations in the metadata, each with the block of the text that it supports. */
 export function readCitations(metadata: Fields, texts: readonly SaidText[]): CitedBlock[] {
-  const chunks = Array.isArray(metadata['groundingChunks']) ? (metadata['groundingChunks'] as unknown[]) : []
-  const pages = chunks.map(pageIn)
-  const supports = Array.isArray(metadata['groundingSupports']) ? metadata['groundingSupports'].filter(isRecord) : []
+  const pages = itemsOf(metadata['groundingChunks']).map(pageIn)
+  const supports = itemsOf(metadata['groundingSupports']).filter(isRecord)
   const last = texts.at(-1)
   if (last === undefined) return []
   if (supports.length === 0)
     return pages.flatMap((citation) => (citation === undefined ? [] : [{ block: last.block, citation }]))
   return supports.flatMap(({ segment, groundingChunkIndices: indices }) => {
     const { block = last.block, range } = (isRecord(segment) ? rangeIn(segment, texts) : undefined) ?? {}
-    return (Array.isArray(indices) ? (indices as unknown[]) : []).flatMap((index) => {
+    return itemsOf(indices).flatMap((index) => {
       const page = pages[index as number]
-      if (page === undefined) return []
-      return [{ block, citation: range === undefined ? page : { ...page, range } }]
+      return page === undefined ? [] : [{ block, citation: { ...page, range } }]
     })
   })
 }
 
 function pageIn(chunk: unknown): Citation | undefined {
-  if (!isRecord(chunk)) return undefined
-  const page = [chunk['web'], chunk['retrievedContext'], chunk['maps']].find(isRecord)
-  if (page === undefined || typeof page['uri'] !== 'string') return undefined
-  const { uri: url, title } = page
-  return typeof title === 'string' ? { url, title } : { url }
+  const { web, retrievedContext, maps } = fieldsOf(chunk)
+  const { uri: url, title } = fieldsOf([web, retrievedContext, maps].find(isRecord))
+  return typeof url === 'string' ? { url, title: stringOf(title) } : undefined
 }
 
 interface BlockRange {
   readonly block: number
-  readonly range: { readonly start: number; readonly end: number }
+  readonly range: TextRange
 }
 
 function rangeIn({ startIndex = 0, endIndex }: Fields, texts: readonly SaidText[]): BlockRange | undefined {
@@ -70,7 +66,7 @@ export function writeCitations(cited: readonly CitedBlock[], texts: readonly Sai
     let index = urls.get(url)
     if (index === undefined) {
       urls.set(url, (index = groundingChunks.length))
-      groundingChunks.push({ web: { uri: url, ...(title !== undefined && { title }) } })
+      groundingChunks.push({ web: { uri: url, title } })
     }
     const segment = range && segmentOf(range, block, texts)
     if (segment !== undefined) groundingSupports.push({ segment, groundingChunkIndices: [index] })
@@ -79,7 +75,7 @@ export function writeCitations(cited: readonly CitedBlock[], texts: readonly Sai
   return { groundingChunks, ...(groundingSupports.length > 0 && { groundingSupports }) }
 }
 
-function segmentOf({ start, end }: BlockRange['range'], block: number, texts: readonly SaidText[]): object | undefined {
+function segmentOf({ start, end }: TextRange, block: number, texts: readonly SaidText[]): object | undefined {
   let from = 0
   for (const each of texts) {
     if (each.block === block) {

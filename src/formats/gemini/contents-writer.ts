@@ -1,17 +1,16 @@
 /** Writes a conversation as `systemInstruction` and `contents`. */
 import { arranged } from '../../conversation/arrange.ts'
 import type { Block, CallBlock, ReasoningBlock, Turn } from '../../conversation/conversation.ts'
-import { objectOf } from '../../conversation/json.ts'
+import { inputObject } from '../../conversation/json.ts'
 import { noSignature } from '../../providers/content/signatures.ts'
 import type { FunctionNames } from './names.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
-import { insteadOf } from '../instead.ts'
+import { insteadOf, instructionText } from '../instead.ts'
 import { mediaParts } from './media-writer.ts'
 import { resultParts } from './result-writer.ts'
 import { GoogleStateReader, type GoogleState } from './state.ts'
-import type { ContentTraits } from '../../providers/content-traits.ts'
-import { isForModel } from './for-model.ts'
+import { isForModel, type ContentTraits } from '../../providers/content-traits.ts'
 
 export interface Contents {
   readonly systemInstruction?: Fields
@@ -56,10 +55,7 @@ export class ContentWriter {
 
   #instruct(turn: Turn): void {
     const parts = this.#userParts(turn.blocks)
-    if (this.#contents.length > 0) {
-      const text = turn.blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('\n\n')
-      return this.#add('user', [{ text: `<system>\n${text}\n</system>` }], turn)
-    }
+    if (this.#contents.length > 0) return this.#add('user', [{ text: instructionText(turn.blocks) }], turn)
     if (this.#to.traits.instructions === false) this.#add('user', parts, turn)
     else this.#system.push(...parts)
   }
@@ -129,11 +125,8 @@ export class ContentWriter {
   #call({ id, name, input, own }: CallBlock, signature: string | undefined): Fields {
     const vendorName = this.#names.toVendor(name)
     this.#called.set(id, vendorName)
-    // Broken input is passed on as text: the model wrote it, and the conversation must go on.
-    const args = input.trim() === '' ? {} : (objectOf(input) ?? { invalid_arguments: input })
-    const part: Record<string, unknown> = { functionCall: { id, name: vendorName, args } }
-    if (signature !== undefined) part['thoughtSignature'] = signature
-    return own?.gemini === undefined ? part : { ...part, ...own.gemini }
+    const part = { functionCall: { id, name: vendorName, args: inputObject(input) } }
+    return { ...part, thoughtSignature: signature, ...own?.gemini }
   }
 
   /** Of calls in parallel, the vendor signs the first. */
@@ -185,7 +178,7 @@ class ModelTurn {
 }
 
 function textPart({ text, own }: { readonly text: string } & Pick<Block, 'own'>): Fields {
-  return own?.gemini === undefined ? { text } : { text, ...own.gemini }
+  return { text, ...own?.gemini }
 }
 
 function resultsFirst(parts: readonly Fields[]): readonly Fields[] {

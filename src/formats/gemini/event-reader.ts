@@ -6,8 +6,8 @@ import { billed, unreadable } from '../../providers/failure.ts'
 import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import { usageOf } from '../../providers/content/usage.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
-import { others } from '../../conversation/json.ts'
+import { fieldsOf, isRecord, itemsOf, stringOf, type Fields } from '../../wire/json.ts'
+import { ownOf } from '../../conversation/own.ts'
 import { fold } from '../../conversation/fold.ts'
 import type { Answer, Part } from '../../conversation/parts.ts'
 import type { EventReader, Source } from '../format.ts'
@@ -64,8 +64,7 @@ export class GeminiEventReader implements EventReader {
       this.#counters = usageMetadata as Fields
     }
     try {
-      if (Array.isArray(candidates))
-        for (const each of candidates as unknown[]) if (isRecord(each)) this.#candidate(each, out)
+      for (const each of itemsOf(candidates)) if (isRecord(each)) this.#candidate(each, out)
     } catch (thrown) {
       // What the model has written is billed, also if it is of no use.
       if (usage !== undefined) this.#counted(out)
@@ -89,14 +88,9 @@ export class GeminiEventReader implements EventReader {
   #start(event: Fields, out: Part[]): void {
     this.#begun = true
     const { responseId: id, modelVersion: model } = event
-    const own = others(event, known)
-    out.push({
-      kind: 'start',
-      ...(typeof id === 'string' && { id }),
-      ...(typeof model === 'string' && { model }),
-      ...(signing.test(String(model)) && { signsTexts: true }),
-      ...(own && { own: { gemini: own } }),
-    })
+    const signsTexts = signing.test(String(model)) ? true : undefined
+    const own = ownOf('gemini', event, known)
+    out.push({ kind: 'start', id: stringOf(id), model: stringOf(model), signsTexts, own })
   }
 
   /** Of a rejected prompt, which has no candidate, or ratings alone. */
@@ -106,9 +100,8 @@ export class GeminiEventReader implements EventReader {
   }
 
   #candidate(raw: Fields, out: Part[]): void {
-    const { groundingMetadata: grounding } = raw
-    const queries = isRecord(grounding) ? grounding['webSearchQueries'] : undefined
-    if (Array.isArray(queries)) for (const query of queries as unknown[]) this.#searches.add(query)
+    const { webSearchQueries: queries } = fieldsOf(raw['groundingMetadata'])
+    for (const query of itemsOf(queries)) this.#searches.add(query)
     const index = Number.isSafeInteger(raw['index']) ? Math.max(0, raw['index'] as number) : 0
     if (index >= maxChoices) throw tooMany('choices', maxChoices)
     let candidate = this.#candidates.get(index)

@@ -1,5 +1,6 @@
 /** Writes the responses of a stream, each with the new parts. The last one has the finish reason and the usage. */
 import type { CallBlock, Fields, ReasoningBlock, State, TokenLogprob } from '../../conversation/conversation.ts'
+import type { Mutable } from '../../conversation/own.ts'
 import type { End, Part, RefusalPart, TextPart } from '../../conversation/parts.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
 import { callPart, mediaPart, PartWriter } from './candidate-writer.ts'
@@ -9,13 +10,11 @@ import { writeLogprobs } from './logprobs.ts'
 import { GoogleStateReader } from './state.ts'
 import { writeUsage } from './usage.ts'
 
-type Open<B> = { -readonly [Name in keyof B]: B[Name] }
-
 interface OpenChoice {
   readonly writer: PartWriter
   /** A call arrives whole, so its input is collected. */
-  readonly calls: Map<number, Open<CallBlock>>
-  reasoning: { readonly block: number; readonly read: Open<ReasoningBlock> } | undefined
+  readonly calls: Map<number, Mutable<CallBlock>>
+  reasoning: { readonly block: number; readonly read: Mutable<ReasoningBlock> } | undefined
   /** Citations refer to them. */
   readonly texts: { readonly block: number; text: string }[]
   readonly cited: CitedBlock[]
@@ -62,8 +61,7 @@ export class GeminiEventWriter implements EventWriter {
     }
     const blocked = this.#choices.length === 1 ? this.#choices[0]?.end?.own?.gemini?.['promptFeedback'] : undefined
     const body = blocked === undefined ? { candidates: this.#choices.map(lastOf) } : { promptFeedback: blocked }
-    const usage = writeUsage(this.#usage ?? {})
-    out.push({ ...body, ...(usage && { usageMetadata: usage }), ...this.#head })
+    out.push({ ...body, usageMetadata: writeUsage(this.#usage ?? {}), ...this.#head })
   }
 
   #content(
@@ -81,10 +79,7 @@ export class GeminiEventWriter implements EventWriter {
       case 'call': {
         this.#reasoned(choice, part.choice, out)
         const { kind, id, name, by, state, own } = part
-        const call: Open<CallBlock> = { kind, id, name, by, input: '' }
-        if (state !== undefined) call.state = state
-        if (own !== undefined) call.own = own
-        choice.calls.set(part.block, call)
+        choice.calls.set(part.block, { kind, id, name, by, input: '', state, own })
         return
       }
       case 'input': {
@@ -118,7 +113,7 @@ export class GeminiEventWriter implements EventWriter {
     const last = choice.texts.at(-1)
     if (last?.block === block) last.text += text
     else choice.texts.push({ block, text })
-    const said = own?.gemini === undefined ? { text } : { text, ...own.gemini }
+    const said = { text, ...own?.gemini }
     const part = choice.writer.hasReasoning ? choice.writer.signed(said, undefined) : said
     this.#push(index, part, out, logprobs)
   }
@@ -127,7 +122,7 @@ export class GeminiEventWriter implements EventWriter {
     if (choice.reasoning?.block !== part.block) {
       this.#reasoned(choice, part.choice, out)
       const { kind, text, form } = part
-      choice.reasoning = { block: part.block, read: { kind, text, ...(form !== undefined && { form }) } }
+      choice.reasoning = { block: part.block, read: { kind, text, form } }
     } else choice.reasoning.read.text += part.text
     const thought = choice.writer.thought(part)
     if (thought !== undefined) this.#push(part.choice, thought, out)
@@ -164,8 +159,8 @@ export class GeminiEventWriter implements EventWriter {
   }
 
   #push(index: number, part: Fields, out: OutEvent[], logprobs?: readonly TokenLogprob[]): void {
-    const candidate: Record<string, unknown> = { content: { role: 'model', parts: [part] }, index }
-    if (logprobs !== undefined) candidate['logprobsResult'] = writeLogprobs(logprobs)
+    const content = { role: 'model', parts: [part] }
+    const candidate = { content, index, logprobsResult: logprobs && writeLogprobs(logprobs) }
     out.push({ candidates: [candidate], ...this.#head })
   }
 

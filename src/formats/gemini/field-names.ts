@@ -1,3 +1,4 @@
+import { numbersIn, saidBy, saidWithin, type NumberField } from '../field-names.ts'
 import type { FieldNames } from '../format.ts'
 
 export const fieldNames: FieldNames = {
@@ -23,3 +24,9 @@ export const fieldNames: FieldNames = {
   modalities: ['generationConfig.responseModalities'],
   logprobs: ['generationConfig.responseLogprobs', 'generationConfig.logprobs'],
 }
+
+export const numbers: readonly NumberField[] = numbersIn(fieldNames)
+
+/** The fields that other wires can say too: of the request, and of its `generationConfig`. */
+export const saidFields: ReadonlySet<string> = saidBy(fieldNames)
+export const saidOfConfig: ReadonlySet<string> = saidWithin('generationConfig', fieldNames)

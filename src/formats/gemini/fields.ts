@@ -4,17 +4,9 @@ import { isRecord, type Fields } from '../../wire/json.ts'
 
 /** The same fields in camel case; the same object if they are already. */
 export function camelFields(raw: Fields): Fields {
-  let isCamel = true
-  for (const name in raw) {
-    if (name.includes('_')) {
-      isCamel = false
-      break
-    }
-  }
-  if (isCamel) return raw
-  const fields: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(raw)) fields[camelName(name)] = value
-  return fields
+  const names = Object.keys(raw)
+  if (!names.some((name) => name.includes('_'))) return raw
+  return Object.fromEntries(names.map((name) => [camelName(name), raw[name]]))
 }
 
 function camelName(name: string): string {
@@ -33,10 +25,4 @@ export function itemsAt(value: unknown, place: string): readonly unknown[] {
   if (Array.isArray(value)) return value
   if (isRecord(value)) return [value]
   throw invalid(`"${place}" must be a list.`, place)
-}
-
-export function stringAt(record: Fields, name: string, place: string): string {
-  const value = record[name]
-  if (typeof value !== 'string') throw invalid(`"${place}.${name}" must be a string.`, `${place}.${name}`)
-  return value
 }

@@ -1,25 +1,21 @@
 /** The probabilities of tokens. */
-import { isRecord, type Fields } from '../../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, numberOf, textOf, type Fields } from '../../wire/json.ts'
 import type { TokenLogprob } from '../../conversation/conversation.ts'
 
 /** Undefined if there are none. */
 export function readLogprobs(raw: unknown): readonly TokenLogprob[] | undefined {
-  const { chosenCandidates: chosen, topCandidates: top } = isRecord(raw) ? raw : {}
-  if (!Array.isArray(chosen) || chosen.length === 0) return undefined
-  return chosen.filter(isRecord).map((token, index) => {
-    const alternatives: unknown = Array.isArray(top) ? top[index] : undefined
-    const list: unknown = isRecord(alternatives) ? alternatives['candidates'] : undefined
-    return { ...readToken(token), top_logprobs: Array.isArray(list) ? list.filter(isRecord).map(readToken) : [] }
+  const { chosenCandidates, topCandidates } = fieldsOf(raw)
+  const [chosen, top] = [itemsOf(chosenCandidates).filter(isRecord), itemsOf(topCandidates)]
+  if (chosen.length === 0) return undefined
+  return chosen.map((token, index) => {
+    const alternatives = itemsOf(fieldsOf(top[index])['candidates']).filter(isRecord)
+    return { ...readToken(token), top_logprobs: alternatives.map(readToken) }
   })
 }
 
 function readToken({ token, logProbability }: Fields): TokenLogprob {
-  const text = typeof token === 'string' ? token : ''
-  return {
-    token: text,
-    logprob: typeof logProbability === 'number' ? logProbability : 0,
-    bytes: [...Buffer.from(text)],
-  }
+  const text = textOf(token)
+  return { token: text, logprob: numberOf(logProbability) ?? 0, bytes: [...Buffer.from(text)] }
 }
 
 export function writeLogprobs(tokens: readonly TokenLogprob[]): Fields {

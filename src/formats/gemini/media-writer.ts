@@ -3,18 +3,14 @@ import type { MediaBlock, MediaSource } from '../../conversation/conversation.ts
 import { unsupported, unsupportedValue } from '../../providers/unsupported.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
+import { contextOf, documentText } from '../media.ts'
 import { isFetched, writeMedia } from './media.ts'
-import type { ContentTraits } from '../../providers/content-traits.ts'
-import { isForModel } from './for-model.ts'
+import { isForModel, type ContentTraits } from '../../providers/content-traits.ts'
 
 /** A document that is text is said as text. */
 export function mediaParts(block: MediaBlock, to: Target<ContentTraits>): Fields[] {
-  const { source, name, context, own, place = 'contents' } = block
-  const said = context === undefined ? [] : [`Context: ${context}`]
-  if ('text' in source) {
-    const lines = [...(name === undefined ? [] : [`Title: ${name}`]), ...said, source.text]
-    return [{ text: `<document>\n${lines.join('\n')}\n</document>` }]
-  }
+  const { source, name, own, place = 'contents' } = block
+  if ('text' in source) return [{ text: documentText(block, source.text) }]
   if ('id' in source) throw unsupported({ publicModel: to.model }, place)
   if ('url' in source && !isFetched(source.url, to.traits.fetchesUrls !== false)) {
     const why =
@@ -25,7 +21,7 @@ export function mediaParts(block: MediaBlock, to: Target<ContentTraits>): Fields
   }
   // The Gemini API does not take names.
   const part = writeMedia(withMediaType(source), isForModel(to.traits) ? undefined : name)
-  return [...said.map((text) => ({ text })), own?.gemini === undefined ? part : { ...part, ...own.gemini }]
+  return [...contextOf(block).map((text) => ({ text })), { ...part, ...own?.gemini }]
 }
 
 const types: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** Images, audio and files of this wire, in both directions. */
-import { isRecord, type Fields } from '../../wire/json.ts'
+import { isRecord, stringOf, textOf, type Fields } from '../../wire/json.ts'
 import type { MediaBlock, MediaSource } from '../../conversation/conversation.ts'
 
 export type Media = Pick<MediaBlock, 'type' | 'source'>
@@ -8,14 +8,13 @@ export type Media = Pick<MediaBlock, 'type' | 'source'>
 export function readMedia(inlineData: unknown, fileData: unknown): Media | undefined {
   if (isRecord(inlineData)) {
     const { mimeType, data } = inlineData
-    const mediaType = usualType(typeof mimeType === 'string' ? mimeType : 'image/png')
-    return { type: typeOf(mediaType), source: { mediaType, base64: typeof data === 'string' ? data : '' } }
+    const mediaType = usualType(stringOf(mimeType) ?? 'image/png')
+    return { type: typeOf(mediaType), source: { mediaType, base64: textOf(data) } }
   }
   if (!isRecord(fileData) || typeof fileData['fileUri'] !== 'string') return undefined
   const { mimeType, fileUri: url } = fileData
-  if (typeof mimeType !== 'string') return { type: 'file', source: { url } }
-  const mediaType = usualType(mimeType)
-  return { type: typeOf(mediaType), source: { url, mediaType } }
+  const mediaType = typeof mimeType === 'string' ? usualType(mimeType) : undefined
+  return { type: typeOf(mediaType ?? ''), source: { url, mediaType } }
 }
 
 function typeOf(mediaType: string): MediaBlock['type'] {
@@ -36,18 +35,13 @@ export function isFetched(url: string, any: boolean): boolean {
 }
 
 export function writeMedia(source: MediaSource, name: string | undefined): Fields {
-  const named = name === undefined ? undefined : { displayName: name }
   if ('base64' in source) {
     const { mediaType, base64 } = source
-    return { inlineData: { mimeType: googlesType(mediaType), data: base64, ...named } }
+    return { inlineData: { mimeType: googlesType(mediaType), data: base64, displayName: name } }
   }
-  if ('url' in source) {
-    const { url, mediaType } = source
-    return {
-      fileData: { ...(mediaType !== undefined && { mimeType: googlesType(mediaType) }), fileUri: url, ...named },
-    }
-  }
-  return { text: 'text' in source ? source.text : '' }
+  if (!('url' in source)) return { text: 'text' in source ? source.text : '' }
+  const { url, mediaType } = source
+  return { fileData: { mimeType: mediaType && googlesType(mediaType), fileUri: url, displayName: name } }
 }
 
 function googlesType(mediaType: string): string {

@@ -1,8 +1,9 @@
 /** Reads the parts of a client's contents. */
-import type { Block, CallBlock, Own, ReasoningBlock, ResultBlock } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
-import { camelFields, recordAt, stringAt } from './fields.ts'
+import type { Block, ReasoningBlock, ResultBlock } from '../../conversation/conversation.ts'
+import { others, ownOf } from '../../conversation/own.ts'
+import { fieldsOf, isRecord, stringOf, textOf, type Fields } from '../../wire/json.ts'
+import { stringIn } from '../../providers/reading/parts.ts'
+import { camelFields, itemsAt, recordAt } from './fields.ts'
 import { readMedia } from './media.ts'
 import { google, ownParts, readSignature } from './state.ts'
 
@@ -13,7 +14,7 @@ export class CallIds {
 
   call(name: string, given: unknown): string {
     this.#calls++
-    const id = typeof given === 'string' && given !== '' ? given : `call_${this.#calls}`
+    const id = textOf(given) || `call_${this.#calls}`
     this.#open.push({ id, name })
     return id
   }
@@ -21,7 +22,7 @@ export class CallIds {
   result(name: unknown, given: unknown): string {
     const at = this.#open.findIndex((call) => (given ? call.id === given : call.name === name))
     const [found] = at < 0 ? [] : this.#open.splice(at, 1)
-    return found?.id ?? (typeof given === 'string' && given !== '' ? given : String(name))
+    return found?.id ?? (textOf(given) || String(name))
   }
 }
 
@@ -32,8 +33,8 @@ const knownResult = new Set([...marks, 'functionResponse'])
 export const knownMedia: ReadonlySet<string> = new Set([...marks, 'inlineData', 'fileData'])
 
 /** Reads `parts` to blocks, of which a part may be several, or none. `blocks`: those before them. */
-export function readParts(parts: readonly unknown[], place: string, ids: CallIds, blocks: Block[] = []): Block[] {
-  for (const [index, raw] of parts.entries())
+export function readParts(parts: unknown, place: string, ids: CallIds, blocks: Block[] = []): Block[] {
+  for (const [index, raw] of itemsAt(parts, place).entries())
     readPart(recordAt(raw, `${place}[${index}]`), `${place}[${index}]`, ids, blocks)
   return blocks
 }
@@ -46,13 +47,8 @@ function readPart(part: Fields, place: string, ids: CallIds, into: Block[]): voi
     const { before, state } = readSignature(signature)
     addReasoning(before, into)
     if (text === '' && state === undefined && before.length > 0) return
-    into.push({
-      kind: thought === true ? 'reasoning' : 'text',
-      text,
-      place,
-      ...(state !== undefined && { state }),
-      ...ownOf(part, knownText),
-    })
+    const own = ownOf('gemini', part, knownText)
+    into.push({ kind: thought === true ? 'reasoning' : 'text', text, place, state, own })
     return
   }
   const data = isRecord(part['inlineData']) ? camelFields(part['inlineData']) : undefined
@@ -64,35 +60,19 @@ function readPart(part: Fields, place: string, ids: CallIds, into: Block[]): voi
   }
   const { before, state } = readSignature(signature)
   addReasoning(before, into)
-  const { displayName: name } = data ?? file ?? {}
-  into.push({
-    kind: 'media',
-    ...media,
-    place,
-    ...(typeof name === 'string' && { name }),
-    ...(state !== undefined && { state }),
-    ...ownOf(part, knownMedia),
-  })
+  const name = stringOf((data ?? file)?.['displayName'])
+  into.push({ kind: 'media', ...media, place, name, state, own: ownOf('gemini', part, knownMedia) })
 }
 
 function readCall(part: Fields, place: string, ids: CallIds, into: Block[]): void {
   const where = `${place}.functionCall`
   const { id: given, args, ...called } = recordAt(part['functionCall'], where)
-  const name = stringAt(called, 'name', where)
+  const name = stringIn(called, 'name', where)
   const id = ids.call(name, given)
   const { before, state } = readSignature(part['thoughtSignature'], id)
   addReasoning(before, into)
-  const call: CallBlock = {
-    kind: 'call',
-    id,
-    name,
-    by: 'function',
-    input: isRecord(args) ? JSON.stringify(args) : '{}',
-    place,
-    ...(state !== undefined && { state }),
-    ...ownOf(part, knownCall),
-  }
-  into.push(call)
+  const own = ownOf('gemini', part, knownCall)
+  into.push({ kind: 'call', id, name, by: 'function', input: JSON.stringify(fieldsOf(args)), place, state, own })
 }
 
 const resultFields = new Set(['id', 'name', 'response', 'parts'])
@@ -101,18 +81,16 @@ function readResult(part: Fields, place: string, ids: CallIds): ResultBlock {
   const where = `${place}.functionResponse`
   const result = recordAt(part['functionResponse'], where)
   const { id, name, response, parts } = result
-  const { text, failed } = readResponse(isRecord(response) ? response : {})
+  const { text, failed } = readResponse(fieldsOf(response))
   const media = Array.isArray(parts) ? readParts(parts, `${where}.parts`, ids) : []
   const more = others(result, resultFields)
-  const own: Own | undefined = more === undefined ? undefined : { gemini: { functionResponse: more } }
   return {
     kind: 'result',
     callId: ids.result(name, id),
     blocks: text === '' && media.length > 0 ? media : [{ kind: 'text', text }, ...media],
     place,
-    ...(failed && { failed }),
-    ...ownOf(part, knownResult),
-    ...(own !== undefined && { own }),
+    failed: failed || undefined,
+    own: more === undefined ? ownOf('gemini', part, knownResult) : { gemini: { functionResponse: more } },
   }
 }
 
@@ -132,10 +110,4 @@ function addReasoning(before: readonly ReasoningBlock[], into: Block[]): void {
   if (before.length === 0) return
   while (into.at(-1)?.kind === 'reasoning' && into.at(-1)?.state === undefined) into.pop()
   into.push(...before)
-}
-
-/** The fields of a part that only this wire has. */
-export function ownOf(part: Fields, known: ReadonlySet<string>): { readonly own?: Own } {
-  const more = others(part, known)
-  return more === undefined ? {} : { own: { gemini: more } }
 }

@@ -1,15 +1,16 @@
 /** What this wire, and some of its models, cannot say as it is. */
 import { refuseChatOnly } from '../chat-only.ts'
 import type { Conversation, Fields } from '../../conversation/conversation.ts'
-import type { FunctionNames } from './names.ts'
 import { unsupported, unsupportedValue } from '../../providers/unsupported.ts'
+import { fieldsOf, itemsOf } from '../../wire/json.ts'
 import { clientName } from '../field-names.ts'
-import type { Prepared, Target } from '../format.ts'
-import { withJsonInstruction } from '../json-instruction.ts'
+import { preparedWith, type Prepared, type Target } from '../format.ts'
+import { withJsonInstruction } from '../instead.ts'
 import { answerTool, withAnswerTool } from '../stages/answer-tool.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
 import { firstCall } from '../stages/first-call.ts'
-import { stage, type Stage } from '../stages/stage.ts'
+import type { Stage } from '../stages/stage.ts'
+import { isForced, renamedCalls } from '../tools.ts'
 import { functionNames } from './request-writer.ts'
 import type { ContentTraits } from '../../providers/content-traits.ts'
 
@@ -21,16 +22,12 @@ export function prepare(asked: Conversation, to: Target<ContentTraits>): Prepare
   refuse(asked, to)
   const { conversation: made, stage: customs } = withFunctionsForCustomTools(asked)
   const { output, tools, toolChoice, settings, parallel } = made
-  const said =
-    settings.stops === undefined
-      ? made
-      : { ...made, settings: { ...settings, stops: settings.stops.slice(0, maxStops) } }
+  const said = { ...made, settings: { ...settings, stops: settings.stops?.slice(0, maxStops) } }
   const hasFunctions = tools.some(({ kind }) => kind === 'function')
-  const isForced = toolChoice === 'any' || typeof toolChoice === 'object'
   // Older models reject a response format together with tools; newer ones only if a call is forced.
   const excludes =
-    hasFunctions && (traits.schemaBesideTools === false || (isForced && traits.schemaBesideTools === true))
-  const single = [...(customs === undefined ? [] : [customs]), ...(parallel === false ? [firstCall] : [])]
+    hasFunctions && (traits.schemaBesideTools === false || (isForced(toolChoice) && traits.schemaBesideTools === true))
+  const single = [customs, parallel === false ? firstCall : undefined]
   if (!excludes || output === undefined) return withNames(said, single)
   if (output.kind === 'json') {
     const { output: _, ...rest } = said
@@ -53,19 +50,14 @@ function refuse(asked: Conversation, to: Target<ContentTraits>): void {
   refuseChatOnly(asked, to.model, dropParams)
 }
 
-function withNames(conversation: Conversation, stages: readonly (() => Stage)[]): Prepared {
+/** The names of functions are turned back to those that the client knows. */
+function withNames(conversation: Conversation, stages: readonly ((() => Stage) | undefined)[]): Prepared {
   const names = functionNames(conversation)
-  const all = names.areChanged ? [() => originalNames(names), ...stages] : stages
-  return { conversation, stages: () => all.map((make) => make()) }
-}
-
-/** The names of functions as the client knows them. */
-function originalNames(names: FunctionNames): Stage {
-  return stage('call', (part) => [part.kind === 'call' ? { ...part, name: names.toClient(part.name) } : part])
+  const original = names.areChanged ? () => renamedCalls((name) => names.toClient(name)) : undefined
+  return preparedWith(conversation, [original, ...stages])
 }
 
 /** The stop sequences in a written request. */
 export function stopsIn({ generationConfig: config }: Fields): readonly string[] {
-  const { stopSequences: stops } = Object(config) as { readonly stopSequences?: unknown }
-  return Array.isArray(stops) ? (stops as string[]) : []
+  return itemsOf(fieldsOf(config)['stopSequences']) as readonly string[]
 }

@@ -2,40 +2,25 @@
 import { entryIn } from '../../wire/json.ts'
 import { invalid } from '../../errors.ts'
 import type { Block, Conversation, Fields, ReasoningBlock, TextBlock, Turn } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { asOwn, others } from '../../conversation/own.ts'
 import { camelFields, itemsAt, recordAt } from './fields.ts'
+import { saidFields } from './field-names.ts'
 import { CallIds, readParts } from './parts-reader.ts'
 import { readOutput, readSettings } from './settings-reader.ts'
 import { readTools } from './tools-reader.ts'
 
-const known = new Set([
-  'model',
-  'contents',
-  'systemInstruction',
-  'tools',
-  'toolConfig',
-  'generationConfig',
-  'serviceTier',
-])
-
 export function readRequest(body: Fields): Conversation {
   const request = camelFields(body)
-  const config = request['generationConfig'] == null ? {} : recordAt(request['generationConfig'], 'generationConfig')
+  const config = recordAt(request['generationConfig'] ?? {}, 'generationConfig')
   const { output, rest: format } = readOutput(config)
   const { settings, rest } = readSettings(config, request['serviceTier'])
   const { tools, toolChoice, rest: toolConfig } = readTools(request['tools'], request['toolConfig'])
-  const own: Record<string, unknown> = { ...others(request, known) }
-  const configRest = { ...rest, ...format }
-  if (Object.keys(configRest).length > 0) own['generationConfig'] = configRest
+  const own: Record<string, unknown> = { ...others(request, saidFields) }
+  const generationConfig = { ...rest, ...format }
+  if (Object.keys(generationConfig).length > 0) own['generationConfig'] = generationConfig
   if (toolConfig !== undefined) own['toolConfig'] = toolConfig
-  return {
-    turns: readTurns(request),
-    tools,
-    ...(toolChoice !== undefined && { toolChoice }),
-    ...(output && { output }),
-    settings,
-    ...(Object.keys(own).length > 0 && { own: { gemini: own } }),
-  }
+  const further = Object.keys(own).length > 0 ? own : undefined
+  return { turns: readTurns(request), tools, toolChoice, output, settings, own: asOwn('gemini', further) }
 }
 
 function readTurns({ contents, systemInstruction }: Fields): Turn[] {
@@ -47,7 +32,7 @@ function readTurns({ contents, systemInstruction }: Fields): Turn[] {
       typeof systemInstruction === 'string'
         ? { parts: { text: systemInstruction } }
         : recordAt(systemInstruction, place)
-    const blocks = readParts(itemsAt(parts, `${place}.parts`), `${place}.parts`, ids)
+    const blocks = readParts(parts, `${place}.parts`, ids)
     if (blocks.length > 0) turns.push({ role: 'system', blocks, place })
   }
   const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : itemsAt(contents, 'contents')
@@ -61,16 +46,14 @@ function readTurn(raw: unknown, place: string, ids: CallIds, turns: Turn[]): voi
   const { role = 'user', parts, ...more } = recordAt(raw, place)
   const speaker = entryIn(roles, role)
   if (speaker === undefined) throw invalid(`"${place}.role" must be "user" or "model".`, `${place}.role`)
-  const list = itemsAt(parts, `${place}.parts`)
   const before = turns.at(-1)
   if (speaker === 'assistant' && before?.role === 'assistant') {
-    const blocks = readParts(list, `${place}.parts`, ids, [...before.blocks])
+    const blocks = readParts(parts, `${place}.parts`, ids, [...before.blocks])
     turns[turns.length - 1] = { ...before, blocks: joined(blocks) }
     return
   }
-  const blocks = readParts(list, `${place}.parts`, ids)
-  const turn = { role: speaker, blocks, place }
-  turns.push(Object.keys(more).length > 0 ? { ...turn, own: { gemini: more } } : turn)
+  const blocks = readParts(parts, `${place}.parts`, ids)
+  turns.push({ role: speaker, blocks, place, own: Object.keys(more).length > 0 ? { gemini: more } : undefined })
 }
 
 /** Pieces of one text, or of one thought, as one block. */

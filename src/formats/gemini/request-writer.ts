@@ -1,6 +1,7 @@
 /** Writes the body of `generateContent`. Source: the Gemini API reference, v1beta. */
-import type { Block, Conversation, Fields } from '../../conversation/conversation.ts'
+import type { Conversation, Fields } from '../../conversation/conversation.ts'
 import { clientName } from '../field-names.ts'
+import { callable } from '../tools.ts'
 import { FunctionNames } from './names.ts'
 import type { Target } from '../format.ts'
 import { ContentWriter } from './contents-writer.ts'
@@ -30,13 +31,9 @@ export function writeRequest(conversation: Conversation, to: Target<ContentTrait
 export function functionNames({ tools, turns }: Conversation): FunctionNames {
   const names: string[] = []
   for (const tool of tools) {
-    const name = tool.kind === 'function' ? tool.name : tool.instead?.name
+    const name = callable(tool)?.name
     if (name !== undefined) names.push(name)
   }
-  for (const { blocks } of turns) for (const block of blocks) if (isCall(block)) names.push(block.name)
+  for (const { blocks } of turns) for (const block of blocks) if (block.kind === 'call') names.push(block.name)
   return new FunctionNames(names)
-}
-
-function isCall(block: Block): block is Extract<Block, { kind: 'call' }> {
-  return block.kind === 'call'
 }

@@ -1,9 +1,9 @@
 /** The result of a call for a vendor. */
-import type { MediaBlock, ResultBlock } from '../../conversation/conversation.ts'
+import type { ResultBlock } from '../../conversation/conversation.ts'
 import { objectOf } from '../../conversation/json.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
-import { insteadOf } from '../instead.ts'
+import { saidAs } from '../instead.ts'
 import { mediaParts } from './media-writer.ts'
 import type { ContentTraits } from '../../providers/content-traits.ts'
 
@@ -13,25 +13,16 @@ export function resultParts(
   name: string,
   to: Target<ContentTraits>,
 ): Fields[] {
-  const said = blocks.flatMap((block) => (block.kind === 'own' ? insteadOf(block, 'gemini', to) : [block]))
-  const media = said
-    .filter((block): block is MediaBlock => block.kind === 'media')
-    .flatMap((block) => mediaParts(block, to))
+  const said = blocks.flatMap((block) => saidAs(block, 'gemini', to))
+  const media = said.flatMap((block) => (block.kind === 'media' ? mediaParts(block, to) : []))
   const text = said
     .flatMap((block) => (block.kind === 'text' || block.kind === 'refusal' ? [block.text] : []))
     .join('\n')
   const inside = to.traits.richResults !== false && media.length > 0
   const { functionResponse: more, ...rest } = own?.gemini ?? {}
-  const functionResponse: Record<string, unknown> = {
-    id: callId,
-    name,
-    response: failed === true ? { error: text } : responseOf(text),
-  }
-  if (inside) functionResponse['parts'] = media
-  const part = {
-    functionResponse: more === undefined ? functionResponse : { ...functionResponse, ...(more as Fields) },
-    ...rest,
-  }
+  const response = failed === true ? { error: text } : responseOf(text)
+  const functionResponse = { id: callId, name, response, ...(inside && { parts: media }), ...(more as Fields) }
+  const part = { functionResponse, ...rest }
   return inside ? [part] : [part, ...media]
 }
 

@@ -3,19 +3,15 @@ import type { Conversation, Fields, Output, Reasoning } from '../../conversation
 import { answerSchema } from './schema.ts'
 import { unsupportedValue } from '../../providers/unsupported.ts'
 import { isRecord } from '../../wire/json.ts'
-import { clientName } from '../field-names.ts'
+import { clientName, writeNumbers } from '../field-names.ts'
 import type { Target } from '../format.ts'
-import { numbers } from './settings-reader.ts'
+import { numbers } from './field-names.ts'
 import { thinkingFor } from './thinking.ts'
-import type { ContentTraits } from '../../providers/content-traits.ts'
-import { isForModel } from './for-model.ts'
+import { isForModel, type ContentTraits } from '../../providers/content-traits.ts'
 
 export function writeConfig({ settings, output, own }: Conversation, to: Target<ContentTraits>): Fields | undefined {
-  const config: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(numbers)) {
-    const value = settings[name as keyof typeof numbers]
-    if (value !== undefined && !(name === 'choices' && value === 1)) config[field] = value
-  }
+  const choices = settings.choices === 1 ? undefined : settings.choices
+  const config = writeNumbers({ ...settings, choices }, numbers)
   const { max, stops, seed, logprobs, modalities, reasoning } = settings
   // Some clients ask for 0 to fill a cache.
   const most = max === undefined ? to.max : Math.max(1, Math.min(max, to.max ?? max))
@@ -53,19 +49,14 @@ function writeThinking(reasoning: Reasoning, max: number | undefined, to: Target
   const { mode, effort, budget, show } = reasoning
   if (isForModel(to.traits)) {
     const config = thinkingFor(reasoning, max, to.traits)
-    if (config === undefined)
-      throw unsupportedValue(
-        { publicModel: to.model },
-        clientName(to, 'reasoning'),
-        'it has no reasoning; omit the field.',
-      )
-    return config
+    if (config !== undefined) return config
+    const why = 'it has no reasoning; omit the field.'
+    throw unsupportedValue({ publicModel: to.model }, clientName(to, 'reasoning'), why)
   }
   const out: Record<string, unknown> = {}
   if (effort !== undefined) out['thinkingLevel'] = effort
-  if (mode === 'off') out['thinkingBudget'] = 0
-  else if (mode === 'adaptive') out['thinkingBudget'] = -1
-  else if (budget !== undefined) out['thinkingBudget'] = budget
+  const tokens = mode === 'off' ? 0 : mode === 'adaptive' ? -1 : budget
+  if (tokens !== undefined) out['thinkingBudget'] = tokens
   if (show !== undefined) out['includeThoughts'] = show !== 'hidden'
   return out
 }

@@ -5,8 +5,8 @@
  */
 import type { ReasoningBlock, State } from '../../conversation/conversation.ts'
 import { noSignature } from '../../providers/content/signatures.ts'
-import { objectIn } from '../../http/json.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
+import { objectOf } from '../../conversation/json.ts'
+import { fieldsOf, isRecord, itemsOf, stringOf, textOf, type Fields } from '../../wire/json.ts'
 import { anyMaker, seal, unseal } from '../envelope.ts'
 import { toolId } from '../messages/tool-id.ts'
 import { packState, StateReader } from '../model-state.ts'
@@ -42,26 +42,22 @@ export interface GoogleState {
 export class GoogleStateReader {
   readonly #states = new StateReader()
 
-  read({ maker, data }: State): GoogleState {
-    const { message = {}, calls = {} } = this.#states.read(seal(maker, data), maker) ?? {}
+  read({ data }: State): GoogleState {
+    const { message = {}, calls = {} } = this.#states.unpack(data) ?? {}
     const { thought_signature: signature, parts } = googleIn(message)
     const signatures = new Map<string, string>()
     for (const [id, fields] of Object.entries(calls)) {
-      const { thought_signature: own } = googleIn(fields)
-      if (typeof own !== 'string' || own === '') continue
+      const own = textOf(googleIn(fields)['thought_signature'])
+      if (own === '') continue
       signatures.set(id, own)
       signatures.set(toolId(id), own)
     }
-    return {
-      signature: typeof signature === 'string' && signature !== '' ? signature : undefined,
-      parts: Array.isArray(parts) ? parts.filter(isRecord) : [],
-      calls: signatures,
-    }
+    return { signature: stringOf(signature) || undefined, parts: itemsOf(parts).filter(isRecord), calls: signatures }
   }
 }
 
 function googleIn({ extra_content: extra }: Fields): Fields {
-  return isRecord(extra) && isRecord(extra['google']) ? extra['google'] : {}
+  return fieldsOf(fieldsOf(extra)['google'])
 }
 
 /** What the signature of a client's part says: a signature of Google's, or what other makers want back. */
@@ -69,7 +65,7 @@ export interface Carried {
   /** Reasoning before the part. */
   readonly before: readonly ReasoningBlock[]
   /** The part's own state. */
-  readonly state?: State
+  readonly state?: State | undefined
 }
 
 const nothing: Carried = { before: [] }
@@ -89,30 +85,18 @@ export function readSignature(signature: unknown, callId?: string): Carried {
 
 function envelopeIn(signature: string): Carried | undefined {
   const text = unseal(Buffer.from(signature, 'base64').toString('utf8'), anyMaker)
-  const fields = text === undefined ? undefined : objectIn(text)
+  const fields = text === undefined ? undefined : objectOf(text)
   if (fields === undefined) return undefined
-  const { before, state } = fields
-  const own = stateIn(state)
-  return {
-    before: (Array.isArray(before) ? before : []).filter(isRecord).map(reasoningIn),
-    ...(own !== undefined && { state: own }),
-  }
+  return { before: itemsOf(fields['before']).filter(isRecord).map(reasoningIn), state: stateIn(fields['state']) }
 }
 
 function reasoningIn(raw: Fields): ReasoningBlock {
-  const { text, form } = raw
-  const state = stateIn(raw)
-  return {
-    kind: 'reasoning',
-    text: typeof text === 'string' ? text : '',
-    ...((form === 'summary' || form === 'sealed') && { form }),
-    ...(state !== undefined && { state }),
-  }
+  const form = raw['form'] === 'summary' || raw['form'] === 'sealed' ? raw['form'] : undefined
+  return { kind: 'reasoning', text: textOf(raw['text']), form, state: stateIn(raw) }
 }
 
 function stateIn(raw: unknown): State | undefined {
-  if (!isRecord(raw)) return undefined
-  const { maker, data } = raw
+  const { maker, data } = fieldsOf(raw)
   return typeof maker === 'string' && typeof data === 'string' ? { maker, data } : undefined
 }
 

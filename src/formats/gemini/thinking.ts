@@ -1,9 +1,8 @@
 /** Translates reasoning to `thinkingConfig`. */
-import type { Reasoning } from '../../conversation/conversation.ts'
+import type { Effort, Reasoning } from '../../conversation/conversation.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { ContentTraits } from '../../providers/content-traits.ts'
-
-type Effort = NonNullable<Reasoning['effort']>
+import { effortForBudget, efforts } from '../reasoning.ts'
 
 /** The token budgets of Google's own OpenAI-compatible endpoint. */
 const budgets: Readonly<Record<Effort, number>> = {
@@ -15,18 +14,9 @@ const budgets: Readonly<Record<Effort, number>> = {
   max: 32_768,
 }
 
-const order: readonly Effort[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
-/** The least budget for each effort. */
-const efforts = [
-  [10_000, 'high'],
-  [5_000, 'medium'],
-  [2_000, 'low'],
-] as const
-
 /** `max`: the limit of output tokens, of which a budget is a part. Undefined if the model has no reasoning. */
 export function thinkingFor(reasoning: Reasoning, max: number | undefined, traits: ContentTraits): Fields | undefined {
-  const { thinking, levels = order, budget: [least, most] = [0, 24_576] } = traits
+  const { thinking, levels = efforts, budget: [least, most] = [0, 24_576] } = traits
   const { mode, effort } = reasoning
   const off = mode === 'off'
   if (thinking === 'none') return off ? {} : undefined
@@ -34,7 +24,7 @@ export function thinkingFor(reasoning: Reasoning, max: number | undefined, trait
   const budget = limited(reasoning.budget, max)
   if (!off && effort === undefined && budget === undefined) return { includeThoughts }
   if (thinking === 'levels') {
-    const wanted = off ? 'minimal' : (effort ?? effortOf(budget))
+    const wanted = off ? 'minimal' : (effort ?? effortForBudget(budget ?? 0))
     return { thinkingLevel: levelOf(wanted, levels), includeThoughts }
   }
   const tokens = off ? least : Math.min(Math.max(budget ?? budgets[effort ?? 'medium'], least), most)
@@ -45,12 +35,8 @@ function limited(budget: number | undefined, max: number | undefined): number | 
   return budget === undefined || max === undefined ? budget : Math.min(budget, max - 1)
 }
 
-function effortOf(budget: number | undefined): Effort {
-  return efforts.find(([each]) => budget !== undefined && budget >= each)?.[1] ?? 'minimal'
-}
-
 /** The requested level, otherwise the highest below it, otherwise the lowest. */
 function levelOf(effort: Effort, levels: readonly string[]): string | undefined {
-  const wanted = order.indexOf(effort)
-  return levels.findLast((level) => order.indexOf(level as Effort) <= wanted) ?? levels[0]
+  const wanted = efforts.indexOf(effort)
+  return levels.findLast((level) => efforts.indexOf(level as Effort) <= wanted) ?? levels[0]
 }

@@ -1,22 +1,23 @@
 /** Reads tools and the choice among them. */
 import type { FunctionTool, Fields, Tool, ToolChoice } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
-import { isRecord } from '../../wire/json.ts'
-import { itemsAt, recordAt, stringAt } from './fields.ts'
+import { ownOf } from '../../conversation/own.ts'
+import { stringIn } from '../../providers/reading/parts.ts'
+import { fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
+import { itemsAt, recordAt } from './fields.ts'
 import { jsonSchemaOf } from './open-api-schema.ts'
 
 export interface ReadTools {
   readonly tools: readonly Tool[]
-  readonly toolChoice?: ToolChoice
+  readonly toolChoice?: ToolChoice | undefined
   /** What of `toolConfig` only this wire has. */
-  readonly rest?: Fields
+  readonly rest?: Fields | undefined
 }
 
 export function readTools(raw: unknown, config: unknown): ReadTools {
   const tools = itemsAt(raw, 'tools').flatMap((each, index) =>
     readTool(recordAt(each, `tools[${index}]`), `tools[${index}]`),
   )
-  return readChoice(tools, config === undefined || config === null ? {} : recordAt(config, 'toolConfig'))
+  return readChoice(tools, recordAt(config ?? {}, 'toolConfig'))
 }
 
 /** One object may have functions and tools of the vendor's own. */
@@ -36,43 +37,33 @@ const functionFields = new Set(['name', 'description', 'parametersJsonSchema'])
 function readFunction(raw: unknown, place: string): FunctionTool {
   const spec = recordAt(raw, place)
   const { description, parameters, parametersJsonSchema } = spec
-  const schema = isRecord(parametersJsonSchema)
-    ? parametersJsonSchema
-    : isRecord(parameters)
-      ? jsonSchemaOf(parameters)
-      : undefined
-  const own = others(spec, functionFields)
+  const given = isRecord(parameters) ? jsonSchemaOf(parameters) : undefined
   return {
     kind: 'function',
-    name: stringAt(spec, 'name', place),
+    name: stringIn(spec, 'name', place),
     place,
-    ...(typeof description === 'string' && { description }),
-    ...(schema !== undefined && { schema }),
-    ...(own && { own: { gemini: own } }),
+    description: stringOf(description),
+    schema: isRecord(parametersJsonSchema) ? parametersJsonSchema : given,
+    own: ownOf('gemini', spec, functionFields),
   }
 }
 
 /** `VALIDATED` lets the model choose. Of functions that are not allowed, the model is not told. */
 function readChoice(tools: readonly Tool[], config: Fields): ReadTools {
-  const { functionCallingConfig, ...rest } = config
-  const {
-    mode,
-    allowedFunctionNames: names,
-    ...more
-  } = isRecord(functionCallingConfig) ? recordAt(functionCallingConfig, 'toolConfig.functionCallingConfig') : {}
+  const { functionCallingConfig: given, ...rest } = config
+  const { mode, allowedFunctionNames: names, ...more } = recordAt(fieldsOf(given), 'toolConfig.functionCallingConfig')
   const isValidated = mode === 'VALIDATED'
   const calling = { ...more, ...(isValidated && { mode }) }
   const own = { ...rest, ...(Object.keys(calling).length > 0 && { functionCallingConfig: calling }) }
-  const left = Object.keys(own).length > 0 ? { rest: own } : {}
-  if (mode === 'NONE') return { tools, toolChoice: 'none', ...left }
+  const left = Object.keys(own).length > 0 ? own : undefined
+  if (mode === 'NONE') return { tools, toolChoice: 'none', rest: left }
   const allowed = Array.isArray(names) && (mode === 'ANY' || isValidated) ? new Set<unknown>(names) : undefined
   const usable =
     allowed === undefined || allowed.size === 0
       ? tools
       : tools.filter((tool) => tool.kind !== 'function' || allowed.has(tool.name))
-  if (mode !== 'ANY') return { tools: usable, ...(mode !== undefined && { toolChoice: 'auto' as const }), ...left }
+  if (mode !== 'ANY') return { tools: usable, toolChoice: mode === undefined ? undefined : 'auto', rest: left }
   const [only] = allowed?.size === 1 ? (names as string[]) : []
-  return only === undefined
-    ? { tools: usable, toolChoice: 'any', ...left }
-    : { tools, toolChoice: { name: only }, ...left }
+  if (only !== undefined) return { tools, toolChoice: { name: only }, rest: left }
+  return { tools: usable, toolChoice: 'any', rest: left }
 }

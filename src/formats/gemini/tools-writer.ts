@@ -1,9 +1,10 @@
 /** Writes tools and the choice among them. */
-import type { Conversation, Fields, FunctionTool } from '../../conversation/conversation.ts'
+import type { Conversation, Fields, FunctionTool, OwnTool } from '../../conversation/conversation.ts'
 import type { FunctionNames } from './names.ts'
 import { parametersSchema } from './schema.ts'
 import { isRecord } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
+import { sayable } from '../tools.ts'
 import type { ContentTraits } from '../../providers/content-traits.ts'
 
 export function writeTools(
@@ -14,10 +15,10 @@ export function writeTools(
   const functions: FunctionTool[] = []
   const others: Fields[] = []
   for (const tool of tools) {
-    if (tool.kind === 'function') functions.push(tool)
-    else if (tool.format === 'gemini') others.push(tool.value)
-    else if (tool.instead !== undefined) functions.push(tool.instead)
-    else to.omit(tool.type, 'the vendor has no such tool')
+    const said = sayable(tool, 'gemini')
+    if (said === undefined) to.omit((tool as OwnTool).type, 'the vendor has no such tool')
+    else if (said.kind === 'function') functions.push(said)
+    else others.push(said.value)
   }
   const written =
     functions.length === 0
@@ -29,12 +30,9 @@ export function writeTools(
 }
 
 function declaration({ name, description, schema, own }: FunctionTool, names: FunctionNames): Fields {
-  const out: Record<string, unknown> = { name: names.toVendor(name) }
-  if (description !== undefined) out['description'] = description
-  const parameters =
-    schema === undefined || own?.gemini?.['parameters'] !== undefined ? undefined : parametersSchema(schema)
-  if (parameters !== undefined) out['parametersJsonSchema'] = parameters
-  return own?.gemini === undefined ? out : { ...out, ...own.gemini }
+  const isGiven = schema === undefined || own?.gemini?.['parameters'] !== undefined
+  const parameters = isGiven ? undefined : parametersSchema(schema)
+  return { name: names.toVendor(name), description, parametersJsonSchema: parameters, ...own?.gemini }
 }
 
 function callingConfig(

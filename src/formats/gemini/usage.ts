@@ -1,34 +1,23 @@
 /** Usage under Google's names. */
-import type { Usage } from '../../wire/usage.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
 import type { Answer } from '../../conversation/parts.ts'
 
 /** A vendor with this wire counts as it counts. Undefined if nothing was counted. */
-export function writeUsage({
-  usage,
-  counters,
-}: Pick<Answer, 'counters'> & { readonly usage?: Usage | undefined }): Fields | undefined {
+export function writeUsage({ usage, counters }: Pick<Answer, 'usage' | 'counters'>): Fields | undefined {
   if (counters?.['promptTokenCount'] !== undefined) return counters
   if (usage === undefined) return undefined
-  const {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    prompt_tokens_details: read,
-    completion_tokens_details: made,
-  } = usage
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  const { prompt_tokens_details: read, completion_tokens_details: made } = usage
   const thoughts = made?.reasoning_tokens ?? 0
-  const out: Record<string, unknown> = {
+  return {
     promptTokenCount: prompt,
     candidatesTokenCount: completion - thoughts,
     totalTokenCount: prompt + completion,
+    cachedContentTokenCount: read?.cached_tokens || undefined,
+    thoughtsTokenCount: thoughts || undefined,
+    promptTokensDetails: modalitiesIn(read, prompt),
+    candidatesTokensDetails: modalitiesIn(made, completion - thoughts),
   }
-  if (read?.cached_tokens) out['cachedContentTokenCount'] = read.cached_tokens
-  if (thoughts > 0) out['thoughtsTokenCount'] = thoughts
-  const promptDetails = modalitiesIn(read, prompt)
-  const madeDetails = modalitiesIn(made, completion - thoughts)
-  if (promptDetails !== undefined) out['promptTokensDetails'] = promptDetails
-  if (madeDetails !== undefined) out['candidatesTokensDetails'] = madeDetails
-  return out
 }
 
 const modalities = { AUDIO: 'audio_tokens', IMAGE: 'image_tokens', VIDEO: 'video_tokens' } as const

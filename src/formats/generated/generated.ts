@@ -4,7 +4,7 @@ import { arranged } from '../../conversation/arrange.ts'
 import type { Block, Conversation, Fields, FormatName, Tool, Turn } from '../../conversation/conversation.ts'
 import type { Answer } from '../../conversation/parts.ts'
 import { insteadOf } from '../instead.ts'
-import type { FieldNames, Format, Prepared, Target } from '../format.ts'
+import { namedSettings, preparedWith, type FieldNames, type Format, type Prepared, type Target } from '../format.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
 import { readAnswer } from './answer.ts'
 import { PartReader } from './part-reader.ts'
@@ -30,21 +30,7 @@ const fieldNames: FieldNames = {
   toolChoice: ['toolChoice'],
   parallel: ['parallel'],
   output: ['output'],
-  reasoning: ['settings.reasoning'],
-  user: ['settings.user'],
-  tier: ['settings.tier'],
-  max: ['settings.max'],
-  temperature: ['settings.temperature'],
-  topP: ['settings.topP'],
-  topK: ['settings.topK'],
-  stops: ['settings.stops'],
-  seed: ['settings.seed'],
-  choices: ['settings.choices'],
-  frequencyPenalty: ['settings.frequencyPenalty'],
-  presencePenalty: ['settings.presencePenalty'],
-  logprobs: ['settings.logprobs'],
-  verbosity: ['settings.verbosity'],
-  modalities: ['settings.modalities'],
+  ...Object.fromEntries(namedSettings.map((name) => [name, [`settings.${name}`]])),
 }
 
 /** For the provider of this name. */
@@ -64,7 +50,7 @@ export function generatedBy(provider: string): Asking<GeneratedTraits> {
 function prepare(asked: Conversation, { model, traits: { dropParams } }: Target<GeneratedTraits>): Prepared {
   refuseChatOnly(asked, model, dropParams)
   const { conversation, stage } = withFunctionsForCustomTools(asked)
-  return { conversation, stages: () => (stage === undefined ? [] : [stage()]) }
+  return preparedWith(conversation, [stage])
 }
 
 /** A conversation in the words that all formats share, with the results of calls directly after them. */

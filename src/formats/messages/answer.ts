@@ -1,22 +1,20 @@
 /** Whole messages. */
 import type { Block, CallBlock, Fields } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { ownOf } from '../../conversation/own.ts'
 import type { Answer, Choice } from '../../conversation/parts.ts'
 import { GatewayError } from '../../errors.ts'
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
-import { newCallId } from '../call-id.ts'
 import { unreadable } from '../../providers/failure.ts'
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, stringOf } from '../../wire/json.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { Asked, Source } from '../format.ts'
-import { mediaText } from '../media-text.ts'
+import { mediaText } from '../media.ts'
+import { newCallId } from '../tools.ts'
 import { readBlocks } from './block-reader.ts'
 import { writeBlock, type Reader } from './block-writer.ts'
 import { explanationIn, messageFields, readEnd, writeEnd, writeUsage } from './ends.ts'
 import { forClient } from './states.ts'
 import { toolId } from './tool-id.ts'
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** Reads a message of a vendor. */
 export function readAnswer(body: Fields, { maker, failure }: Source): Answer {
@@ -28,16 +26,14 @@ export function readAnswer(body: Fields, { maker, failure }: Source): Answer {
   const blocks = blocksIn(content as unknown[], maker)
   const explanation = explanationIn(body)
   if (explanation !== undefined) blocks.push({ kind: 'refusal', text: explanation })
-  const answer: Mutable<Answer> = { choices: [{ blocks, end }] }
-  if (typeof id === 'string') answer.id = id
-  if (typeof model === 'string') answer.model = model
-  if (isRecord(usage)) {
-    answer.usage = usageOfMessage(usage)
-    answer.counters = usage
+  return {
+    id: stringOf(id),
+    model: stringOf(model),
+    choices: [{ blocks, end }],
+    usage: isRecord(usage) ? usageOfMessage(usage) : undefined,
+    counters: isRecord(usage) ? usage : undefined,
+    own: ownOf('messages', body, messageFields),
   }
-  const own = others(body, messageFields)
-  if (own !== undefined) answer.own = { messages: own }
-  return answer
 }
 
 function blocksIn(content: readonly unknown[], maker: string): Block[] {

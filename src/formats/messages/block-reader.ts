@@ -1,8 +1,10 @@
 /** Reads content blocks of the Messages wire: they are the same in requests and answers. */
-import type { Block, CacheMark, MediaSource, Own, OwnBlock, ReasoningBlock } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import type { Block, CacheMark, MediaSource, Own, OwnBlock } from '../../conversation/conversation.ts'
+import { ownOf } from '../../conversation/own.ts'
 import { invalid } from '../../errors.ts'
-import { fieldsOf, isRecord, textOf, type Fields } from '../../wire/json.ts'
+import { stringIn } from '../../providers/reading/parts.ts'
+import { fieldsOf, isRecord, stringOf, textOf, type Fields } from '../../wire/json.ts'
+import { documentHead } from '../media.ts'
 import { readCitations } from './citations.ts'
 import { stateOfHosted } from './hosted-blocks.ts'
 import { stateOf } from './states.ts'
@@ -27,9 +29,9 @@ export function readBlocks(content: unknown, within: Content): Block[] {
 }
 
 interface Common {
-  place: string
-  cache?: CacheMark
-  own?: Own
+  readonly place: string
+  readonly cache: CacheMark | undefined
+  readonly own: Own | undefined
 }
 
 /** Reads one block. */
@@ -38,23 +40,18 @@ export function readBlock(raw: unknown, within: Content): Block {
   if (!isRecord(raw)) throw invalid(`"${place}" must be an object.`, place)
   const known = knownFields[raw['type'] as string]
   if (known === undefined) return ownBlock(raw, within)
-  // Assigned one by one, here and below: an object of many conditional parts takes several times as long.
-  const common: Common = { place }
-  const cache = cacheOf(raw['cache_control'])
-  if (cache !== undefined) common.cache = cache
-  const more = others(raw, known)
-  if (more !== undefined) common.own = { messages: more }
+  const common: Common = { place, cache: cacheOf(raw['cache_control']), own: ownOf('messages', raw, known) }
   switch (raw['type']) {
     case 'text':
-      return readText(raw, common)
+      return { kind: 'text', text: stringIn(raw, 'text', place), citations: readCitations(raw['citations']), ...common }
     case 'image':
       return { kind: 'media', type: 'image', source: readSource(raw, place), ...common, place: `${place}.source` }
     case 'document':
       return readDocument(raw, common)
     case 'thinking':
-      return withState({ kind: 'reasoning', text: textOf(raw['thinking']), ...common }, raw['signature'], within)
+      return { kind: 'reasoning', text: textOf(raw['thinking']), state: stateOf(raw['signature'], within), ...common }
     case 'redacted_thinking':
-      return withState({ kind: 'reasoning', text: '', form: 'sealed', ...common }, raw['data'], within)
+      return { kind: 'reasoning', text: '', form: 'sealed', state: stateOf(raw['data'], within), ...common }
     case 'tool_use': {
       const [id, name] = [stringIn(raw, 'id', place), stringIn(raw, 'name', place)]
       return { kind: 'call', id, name, by: 'function', input: inputText(raw['input']), ...common }
@@ -62,8 +59,7 @@ export function readBlock(raw: unknown, within: Content): Block {
     default: {
       const callId = stringIn(raw, 'tool_use_id', place)
       const blocks = readBlocks(raw['content'], { place: `${place}.content` })
-      if (raw['is_error'] === true) return { kind: 'result', callId, blocks, failed: true, ...common }
-      return { kind: 'result', callId, blocks, ...common }
+      return { kind: 'result', callId, blocks, failed: raw['is_error'] === true ? true : undefined, ...common }
     }
   }
 }
@@ -76,17 +72,6 @@ const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
   redacted_thinking: new Set(['type', 'data', 'cache_control']),
   tool_use: new Set(['type', 'id', 'name', 'input', 'cache_control']),
   tool_result: new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control']),
-}
-
-function readText(raw: Fields, common: Common): Block {
-  const text = stringIn(raw, 'text', common.place)
-  const citations = readCitations(raw['citations'])
-  return citations === undefined ? { kind: 'text', text, ...common } : { kind: 'text', text, citations, ...common }
-}
-
-function withState(block: ReasoningBlock, signature: unknown, within: Content): ReasoningBlock {
-  const state = stateOf(signature, within)
-  return state === undefined ? block : { ...block, state }
 }
 
 /** The JSON text of an input. Large integers are printed as they were read, see `parseJson`. */
@@ -118,40 +103,34 @@ function readSource(raw: Fields, place: string): MediaSource {
 function readDocument(raw: Fields, common: Common): Block {
   const { place } = common
   const { source, title, context } = raw
-  const name = typeof title === 'string' && title !== '' ? { name: title } : {}
-  const about = typeof context === 'string' && context !== '' ? { context } : {}
-  if (fieldsOf(source)['type'] !== 'content')
+  if (fieldsOf(source)['type'] !== 'content') {
+    const named = { name: stringOf(title) || undefined, context: stringOf(context) || undefined }
     return {
       kind: 'media',
       type: 'file',
       source: readSource(raw, place),
-      ...name,
-      ...about,
+      ...named,
       ...common,
       place: `${place}.source`,
     }
-  const head = [
-    ...(typeof title === 'string' ? [`Title: ${title}`] : []),
-    ...(typeof context === 'string' ? [`Context: ${context}`] : []),
-  ]
+  }
+  const head = documentHead(stringOf(title), stringOf(context))
   const inner = readBlocks(fieldsOf(source)['content'], { place: `${place}.source.content` })
   const instead = head.length === 0 ? inner : [{ kind: 'text' as const, text: head.join('\n') }, ...inner]
   return { kind: 'own', format: 'messages', value: raw, place, instead }
 }
 
 function ownBlock(value: Fields, within: Content): OwnBlock {
-  const { place } = within
+  const { place, isAnswer = false, maker } = within
+  const block: OwnBlock = { kind: 'own', format: 'messages', value, place }
   const instead = insteadOf(value, within)
-  if (instead !== undefined)
-    return { kind: 'own', format: 'messages', value, place, instead: [{ kind: 'text', text: instead }] }
+  if (instead !== undefined) return { ...block, instead: [{ kind: 'text', text: instead }] }
   // Of an answer, clients of other formats carry it back.
-  const state = within.isAnswer === true && within.maker !== undefined ? stateOfHosted(within.maker, value) : undefined
-  if (state !== undefined) return { kind: 'own', format: 'messages', value, place, state }
-  if (within.isAnswer === true || toolChanges.has(value['type']))
-    return { kind: 'own', format: 'messages', value, place }
+  if (isAnswer) return { ...block, state: maker === undefined ? undefined : stateOfHosted(maker, value) }
+  if (toolChanges.has(value['type'])) return block
   // Uploads to a container, and blocks that are newer than this reader.
   const text = `[Content of the type "${textOf(value['type']).slice(0, 64)}", which cannot be shown here]`
-  return { kind: 'own', format: 'messages', value, place, instead: [{ kind: 'text', text }], isNote: true }
+  return { ...block, instead: [{ kind: 'text', text }], isNote: true }
 }
 
 /** The text that other models get in place of the block; undefined if it has none. */
@@ -179,12 +158,5 @@ const toolChanges: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_remova
 
 /** The mark of a block or tool up to which the prompt is to be cached. */
 export function cacheOf(raw: unknown): CacheMark | undefined {
-  if (!isRecord(raw)) return undefined
-  return typeof raw['ttl'] === 'string' ? { ttl: raw['ttl'] } : {}
-}
-
-function stringIn(raw: Fields, name: string, place: string): string {
-  const value = raw[name]
-  if (typeof value !== 'string') throw invalid(`"${place}.${name}" must be a string.`, `${place}.${name}`)
-  return value
+  return isRecord(raw) ? { ttl: stringOf(raw['ttl']) } : undefined
 }

@@ -1,6 +1,6 @@
 /** Writes content blocks of the Messages wire, for requests and for answers. */
 import type { Block, CallBlock, ReasoningBlock, ResultBlock } from '../../conversation/conversation.ts'
-import { objectOf } from '../../conversation/json.ts'
+import { inputObject } from '../../conversation/json.ts'
 import type { Fields } from '../../wire/json.ts'
 import { insteadOf } from '../instead.ts'
 import { writeCitations } from './citations.ts'
@@ -57,7 +57,7 @@ export function writeBlock(content: Fields[], block: Block, to: Reader): void {
 /** The block with its mark, and with the fields that only this wire has. */
 function marked(written: Written, { cache, own }: Block): Fields {
   if (cache !== undefined) written['cache_control'] = { type: 'ephemeral', ...cache }
-  return own?.messages === undefined ? written : Object.assign(written, own.messages)
+  return Object.assign(written, own?.messages)
 }
 
 function writeReasoning({ text, form, state, place = 'messages' }: ReasoningBlock, to: Reader): Written | undefined {
@@ -73,12 +73,6 @@ function writeReasoning({ text, form, state, place = 'messages' }: ReasoningBloc
 
 function writeCall({ id, name, input }: CallBlock, to: Reader): Written {
   return { type: 'tool_use', id: to.callId(id), name, input: inputObject(input) }
-}
-
-/** Broken input is passed on as text: the model wrote it, a later message reports it, and the conversation must go on. */
-export function inputObject(input: string): Fields {
-  if (input.trim() === '') return {}
-  return objectOf(input) ?? { invalid_arguments: input }
 }
 
 function writeResult({ callId, blocks, failed }: ResultBlock, to: Reader): Written {

@@ -1,7 +1,7 @@
 /** How messages end, and what is counted. */
 import type { Fields } from '../../conversation/conversation.ts'
 import type { Answer, End, Reason } from '../../conversation/parts.ts'
-import { entryIn, isRecord } from '../../wire/json.ts'
+import { entryIn, fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
 import { messageUsage } from './usage.ts'
 
 /** The fields of a message that are read. */
@@ -42,10 +42,8 @@ const names: Readonly<Record<Reason, string>> = {
 /** The end in a message, or in the `delta` of its last event; undefined if it has not ended. */
 export function readEnd({ stop_reason: reason, stop_sequence: stop, stop_details: details }: Fields): End | undefined {
   if (typeof reason !== 'string') return undefined
-  const end: { -readonly [Name in keyof End]: End[Name] } = { reason: entryIn(reasons, reason) ?? 'stop' }
-  if (typeof stop === 'string') end.stop = stop
-  if (isRecord(details)) end.own = { messages: { stop_details: details } }
-  return end
+  const own = isRecord(details) ? { messages: { stop_details: details } } : undefined
+  return { reason: entryIn(reasons, reason) ?? 'stop', stop: stringOf(stop), own }
 }
 
 /** The fields of a message for its end. Vendors disagree on whether calls are a reason of their own. */
@@ -73,15 +71,11 @@ export function mayCut(end: End | undefined): boolean {
 
 /** Why the model refused, which Claude says beside the content. */
 export function explanationIn({ stop_details: details }: Fields): string | undefined {
-  const text = isRecord(details) ? details['explanation'] : undefined
-  return typeof text === 'string' && text !== '' ? text : undefined
+  return stringOf(fieldsOf(details)['explanation']) || undefined
 }
 
 /** The usage of a message. A vendor with this wire counts as clients expect it. */
-export function writeUsage({
-  usage,
-  counters,
-}: Pick<Answer, 'counters'> & { readonly usage?: Answer['usage'] | undefined }): Fields {
+export function writeUsage({ usage, counters }: Pick<Answer, 'usage' | 'counters'>): Fields {
   if (counters?.['input_tokens'] !== undefined && counters['cache_read_input_tokens'] !== undefined) return counters
   const { service_tier: tier } = usage ?? {}
   return {

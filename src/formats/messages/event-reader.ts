@@ -1,19 +1,18 @@
 /** Reads the events of a streamed message. Source: Anthropic's API reference, Streaming messages. */
 import type { Fields } from '../../conversation/conversation.ts'
-import { objectOf, others } from '../../conversation/json.ts'
-import type { CallPart, Part, ReasoningPart, StartPart, TextPart } from '../../conversation/parts.ts'
+import { inputObject } from '../../conversation/json.ts'
+import { others, ownOf } from '../../conversation/own.ts'
+import type { Part } from '../../conversation/parts.ts'
 import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { unreadable } from '../../providers/failure.ts'
-import { fieldsOf, isRecord, textOf } from '../../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, stringOf, textOf } from '../../wire/json.ts'
 import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
-import { newCallId } from '../call-id.ts'
 import type { EventReader, Source } from '../format.ts'
+import { newCallId } from '../tools.ts'
 import { readCitation } from './citations.ts'
 import { explanationIn, messageFields, readEnd } from './ends.ts'
 import { stateOfHosted } from './hosted-blocks.ts'
 import { stateOf } from './states.ts'
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 interface OpenBlock {
   readonly kind: 'text' | 'reasoning' | 'call' | 'own'
@@ -82,37 +81,45 @@ export class MessageEventReader implements EventReader {
       throw unreadable('the vendor started a second message inside the first')
     if (this.#id !== undefined) return
     this.#id = id
-    const { model } = message
-    const part: Mutable<StartPart> = { kind: 'start' }
-    if (id !== '') part.id = id
-    if (typeof model === 'string') part.model = model
-    const own = others(message, messageFields)
-    if (own !== undefined) part.own = { messages: own }
-    out.push(part)
+    const own = ownOf('messages', message, messageFields)
+    out.push({ kind: 'start', id: id || undefined, model: stringOf(message['model']), own })
     this.#count(message['usage'], out)
   }
 
   #begin(at: unknown, start: Fields, out: Part[]): void {
     if (this.#blocks === maxChoices) throw tooMany('blocks', maxChoices)
     const block = this.#blocks++
+    const own = ownOf('messages', start, start['type'] === 'tool_use' ? callFields : blockFields)
     switch (start['type']) {
-      case 'text': {
+      case 'text':
         this.#add(at, 'text', block, start)
-        out.push(withOwn({ kind: 'text', choice: 0, block, text: textOf(start['text']) }, start, blockFields))
-        const { citations } = start
-        for (const each of Array.isArray(citations) ? (citations as unknown[]) : []) this.#cite(each, block, out)
+        out.push({ kind: 'text', choice: 0, block, text: textOf(start['text']), own })
+        for (const each of itemsOf(start['citations'])) this.#cite(each, block, out)
         return
-      }
       case 'thinking':
         this.#add(at, 'reasoning', block, start)
-        out.push(withOwn({ kind: 'reasoning', choice: 0, block, text: textOf(start['thinking']) }, start, blockFields))
+        out.push({ kind: 'reasoning', choice: 0, block, text: textOf(start['thinking']), own })
         return
       case 'redacted_thinking':
         this.#add(at, 'reasoning', block, start)
-        out.push(withOwn({ kind: 'reasoning', choice: 0, block, text: '', form: 'sealed' }, start, blockFields))
+        out.push({ kind: 'reasoning', choice: 0, block, text: '', form: 'sealed', own })
         return
-      case 'tool_use':
-        return this.#call(at, block, start, out)
+      case 'tool_use': {
+        if (this.#calls++ === maxToolCalls) throw tooMany('tool calls', maxToolCalls)
+        this.#add(at, 'call', block, start)
+        const { id, name, input } = start
+        out.push({
+          kind: 'call',
+          choice: 0,
+          block,
+          id: textOf(id) || newCallId(),
+          name: textOf(name),
+          by: 'function',
+          own,
+        })
+        if (isRecord(input) && Object.keys(input).length > 0) this.#input(at, JSON.stringify(input), out)
+        return
+      }
       default:
         this.#add(at, 'own', block, start)
     }
@@ -120,16 +127,6 @@ export class MessageEventReader implements EventReader {
 
   #add(at: unknown, kind: OpenBlock['kind'], block: number, start: Fields): void {
     this.#open.set(at, { kind, block, start, input: '', signature: textOf(start['signature']) })
-  }
-
-  #call(at: unknown, block: number, start: Fields, out: Part[]): void {
-    if (this.#calls++ === maxToolCalls) throw tooMany('tool calls', maxToolCalls)
-    this.#add(at, 'call', block, start)
-    const id = textOf(start['id']) || newCallId()
-    const part: CallPart = { kind: 'call', choice: 0, block, id, name: textOf(start['name']), by: 'function' }
-    out.push(withOwn(part, start, callFields))
-    const { input } = start
-    if (isRecord(input) && Object.keys(input).length > 0) this.#input(at, JSON.stringify(input), out)
   }
 
   #delta(at: unknown, delta: Fields, out: Part[]): void {
@@ -193,7 +190,7 @@ export class MessageEventReader implements EventReader {
       if (input === '') out.push({ kind: 'input', choice: 0, block, text: '{}' })
       out.push({ kind: 'ended', choice: 0, block })
     } else if (kind === 'own') {
-      const value = input === '' ? start : { ...start, input: objectOf(input) ?? { invalid_arguments: input } }
+      const value = input === '' ? start : { ...start, input: inputObject(input) }
       out.push({ kind: 'own', choice: 0, block, format: 'messages', value })
       const state = stateOfHosted(this.#from.maker, value)
       if (state !== undefined) out.push({ kind: 'state', choice: 0, block, state })
@@ -221,14 +218,4 @@ export class MessageEventReader implements EventReader {
     this.#usage = withTotals(this.#usage, usage)
     out.push({ kind: 'usage', usage: usageOfMessage(this.#usage), counters: this.#usage })
   }
-}
-
-/** The part with the fields of its block that only this wire has. */
-function withOwn<Each extends CallPart | TextPart | ReasoningPart>(
-  part: Each,
-  start: Fields,
-  known: ReadonlySet<string>,
-): Each {
-  const own = others(start, known)
-  return own === undefined ? part : { ...part, own: { messages: own } }
 }

@@ -5,14 +5,13 @@ import type { CallPart, End, OwnPart, Part, ReasoningPart, UsagePart } from '../
 import { useless } from '../../providers/failure.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
-import { mediaText } from '../media-text.ts'
+import { mediaText } from '../media.ts'
+import { OneByOne, type BlockPart } from '../one-by-one.ts'
 import { withRequired } from './answer.ts'
 import { writeCitation } from './citations.ts'
 import { mayCut, writeEnd, writeUsage } from './ends.ts'
 import { forClient, unsigned } from './states.ts'
 import { toolId } from './tool-id.ts'
-
-type Content = Exclude<Part, { kind: 'start' | 'usage' | 'end' }>
 
 /** The block that was started and not ended. */
 interface OpenBlock {
@@ -41,8 +40,7 @@ export class MessageEventWriter implements EventWriter {
   #space = ''
   /** Further fields of a block that has not begun. */
   #further: { readonly block: number; readonly fields: Fields } | undefined
-  /** What belongs to other blocks than the open call, by their numbers. */
-  readonly #waiting = new Map<number, Content[]>()
+  readonly #order = new OneByOne((part, out) => this.#content(part, out))
   #hasText = false
   #hasCalls = false
   /** Whether the input of a call is no JSON object. */
@@ -72,20 +70,14 @@ export class MessageEventWriter implements EventWriter {
       default:
         if (part.choice > 0) return
         if (!this.#hasBegun) this.#begin(undefined, out)
-        if (this.#mustWait(part)) this.#wait(part)
-        else {
-          this.#content(part, out)
-          if (part.kind === 'ended') this.#resume(out)
-        }
+        this.#order.add(part, out)
     }
   }
 
   end(out: OutEvent[]): void {
     if (!this.#hasBegun) this.#begin(undefined, out)
-    do {
-      this.#close(out)
-      this.#resume(out)
-    } while (this.#open !== undefined)
+    do this.#close(out)
+    while (this.#order.release(out))
     const isRefused = this.#refusal !== '' && this.#end?.reason === 'stop'
     if (this.#refusal !== '' && this.#end?.own?.messages?.['stop_details'] === undefined) {
       this.#text(-1, this.#refusal, out)
@@ -125,26 +117,7 @@ export class MessageEventWriter implements EventWriter {
     send('message_start', { message }, out)
   }
 
-  #mustWait({ block }: Content): boolean {
-    return this.#open?.kind === 'call' && block !== this.#open.block && block >= 0
-  }
-
-  #wait(part: Content): void {
-    const waiting = this.#waiting.get(part.block)
-    if (waiting === undefined) this.#waiting.set(part.block, [part])
-    else waiting.push(part)
-  }
-
-  /** Writes the blocks that wait, up to the next call that is not complete. */
-  #resume(out: OutEvent[]): void {
-    for (const [block, parts] of this.#waiting) {
-      if (this.#open?.kind === 'call') return
-      this.#waiting.delete(block)
-      for (const part of parts) this.#content(part, out)
-    }
-  }
-
-  #content(part: Content, out: OutEvent[]): void {
+  #content(part: BlockPart, out: OutEvent[]): void {
     switch (part.kind) {
       case 'text':
         return this.#text(part.block, part.text, out, part.own?.messages)

@@ -3,22 +3,17 @@
  * Anthropic's documentation of the bash, text editor and memory tools. Tools of the computer and the browser are not
  * listed: they need a model that was trained for them.
  */
+import type { FunctionTool } from '../../conversation/conversation.ts'
+import { parameters, textParameter } from '../tools.ts'
 
-/** What other models have to be told about a tool. */
-export interface KnownTool {
-  readonly name: string
-  readonly description: string
-  readonly schema: Readonly<Record<string, unknown>>
-}
-
-const path = text('Absolute path of a file or folder')
+const path = textParameter('Absolute path of a file or folder')
 const edits = {
   path,
-  file_text: text('The content of the file, for create'),
-  old_str: text('The text to replace; it must occur exactly once'),
-  new_str: text('The new text, for str_replace'),
+  file_text: textParameter('The content of the file, for create'),
+  old_str: textParameter('The text to replace; it must occur exactly once'),
+  new_str: textParameter('The new text, for str_replace'),
   insert_line: { type: 'integer', description: 'The line after which to insert; 0 for the beginning' },
-  insert_text: text('The text to insert'),
+  insert_text: textParameter('The text to insert'),
   view_range: {
     type: 'array',
     items: { type: 'integer' },
@@ -26,32 +21,34 @@ const edits = {
   },
 }
 
-const bash: KnownTool = {
+const bash: FunctionTool = {
+  kind: 'function',
   name: 'bash',
   description: 'Runs a command in a bash session that keeps its state.',
-  schema: object({
-    command: text('The command to run'),
+  schema: parameters({
+    command: textParameter('The command to run'),
     restart: { type: 'boolean', description: 'True to restart the session instead' },
   }),
 }
 
-const memory: KnownTool = {
+const memory: FunctionTool = {
+  kind: 'function',
   name: 'memory',
   description: 'Reads and writes files below /memories, which are kept from conversation to conversation.',
-  schema: object(
+  schema: parameters(
     {
       command: { type: 'string', enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'] },
       ...edits,
-      old_path: text('The path to rename'),
-      new_path: text('The new path'),
+      old_path: textParameter('The path to rename'),
+      new_path: textParameter('The new path'),
     },
     ['command'],
   ),
 }
 
-function editor(name: string, commands: readonly string[]): KnownTool {
-  const schema = object({ command: { type: 'string', enum: commands }, ...edits }, ['command', 'path'])
-  return { name, description: 'Views, creates and edits files.', schema }
+function editor(name: string, commands: readonly string[]): FunctionTool {
+  const schema = parameters({ command: { type: 'string', enum: commands }, ...edits }, ['command', 'path'])
+  return { kind: 'function', name, description: 'Views, creates and edits files.', schema }
 }
 
 const commands = ['view', 'create', 'str_replace', 'insert']
@@ -59,17 +56,9 @@ const laterEditor = editor('str_replace_based_edit_tool', commands)
 const earlierEditor = editor('str_replace_editor', [...commands, 'undo_edit'])
 
 /** The tool of a type, such as `bash_20250124`; undefined for one that only runs at Anthropic. */
-export function knownTool(type: string): KnownTool | undefined {
+export function knownTool(type: string): FunctionTool | undefined {
   if (/^bash_\d+$/.test(type)) return bash
   if (/^memory_\d+$/.test(type)) return memory
   if (/^text_editor_202(?:41022|50124)$/.test(type)) return earlierEditor
   return /^text_editor_\d+$/.test(type) ? laterEditor : undefined
-}
-
-function text(description: string): object {
-  return { type: 'string', description }
-}
-
-function object(properties: Readonly<Record<string, object>>, required: readonly string[] = []): KnownTool['schema'] {
-  return { type: 'object', properties, ...(required.length > 0 && { required }) }
 }

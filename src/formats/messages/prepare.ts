@@ -1,14 +1,15 @@
 /** What Messages, and the models of Claude, cannot say as it is. */
 import { refuseChatOnly } from '../chat-only.ts'
-import type { Conversation, Output, Settings } from '../../conversation/conversation.ts'
+import type { Conversation, Settings } from '../../conversation/conversation.ts'
 import { StrictBudget } from './strictness.ts'
 import type { MessageTraits } from '../../providers/message-traits.ts'
 import { unsupported, unsupportedValue } from '../../providers/unsupported.ts'
 import { clientName } from '../field-names.ts'
-import type { ConversationField, Prepared, Target } from '../format.ts'
-import { withJsonInstruction } from '../json-instruction.ts'
+import { preparedWith, type ConversationField, type Prepared, type Target } from '../format.ts'
+import { withJsonInstruction } from '../instead.ts'
 import { answerTool, withAnswerTool } from '../stages/answer-tool.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
+import { isForced } from '../tools.ts'
 
 /** Settings that change the answer and have no counterpart, with the chat's name of each and the value that says nothing. */
 const unsaid: readonly (readonly [ConversationField & keyof Settings, string, unknown])[] = [
@@ -24,24 +25,16 @@ const unsaid: readonly (readonly [ConversationField & keyof Settings, string, un
 export function prepare(asked: Conversation, to: Target<MessageTraits>): Prepared {
   refuse(asked, to)
   const { conversation: made, stage } = withFunctionsForCustomTools(asked)
-  const customs = stage === undefined ? [] : [stage]
   const { output, settings } = made
   const { claude } = to.traits
   const { reasoning } = settings
-  if (output?.kind === 'json') {
-    return { conversation: { ...made, turns: withJsonInstruction(made.turns) }, stages: () => stagesOf(customs) }
-  }
-  if (output === undefined || claude === undefined || (claude.schemas && isEnforceable(output))) {
-    return { conversation: made, stages: () => stagesOf(customs) }
-  }
+  if (output?.kind === 'json') return preparedWith({ ...made, turns: withJsonInstruction(made.turns) }, [stage])
+  if (output === undefined || claude === undefined || (claude.schemas && new StrictBudget().take(output.schema)))
+    return preparedWith(made, [stage])
   // A call cannot be forced while the model reasons.
   const mayForce = claude.forcedTools && (reasoning === undefined || reasoning.mode === 'off')
   const { conversation, name } = withAnswerTool(made, output, mayForce)
-  return { conversation, stages: () => [answerTool(name), ...stagesOf(customs)] }
-}
-
-function stagesOf<Each>(makers: readonly (() => Each)[]): Each[] {
-  return makers.map((make) => make())
+  return preparedWith(conversation, [() => answerTool(name), stage])
 }
 
 function refuse(asked: Conversation, to: Target<MessageTraits>): void {
@@ -60,10 +53,6 @@ function refuse(asked: Conversation, to: Target<MessageTraits>): void {
     const why = 'each sequence must have a character other than white space.'
     throw unsupportedValue(call, clientName(to, 'stops'), why)
   }
-  if (claude?.forcedTools === false && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none')
+  if (claude?.forcedTools === false && isForced(toolChoice))
     throw unsupportedValue(call, clientName(to, 'toolChoice'), 'it must be "auto" or "none".')
-}
-
-function isEnforceable({ schema }: Extract<Output, { kind: 'schema' }>): boolean {
-  return new StrictBudget().take(schema)
 }

@@ -1,8 +1,9 @@
 import type { Block, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { asOwn, ownOf } from '../../conversation/own.ts'
 import { GatewayError, invalid } from '../../errors.ts'
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, itemsOf } from '../../wire/json.ts'
 import type { Asked } from '../format.ts'
+import { callable } from '../tools.ts'
 import { readBlocks } from './block-reader.ts'
 import { ownFields, readOutput, readSettings } from './setting-reader.ts'
 import { addedTools, readChoice, readTool, withoutRepeated } from './tool-reader.ts'
@@ -13,26 +14,22 @@ const onlyAnthropic = ['mcp_servers', 'container', 'fallbacks', 'thread'] as con
 /** Reads the body of `POST /v1/messages`, for another wire. Throws 400 with the place. */
 export function readRequest(body: Fields): Conversation {
   for (const name of onlyAnthropic) if (isGiven(body[name])) throw unsupported(name)
-  const { messages, system, tools: listed } = body
+  const { messages, system } = body
   if (!Array.isArray(messages)) throw invalid('"messages" must be a list.', 'messages')
   const turns: Turn[] = []
   const instructions = readBlocks(system, { place: 'system' }).filter(isForModel)
   if (instructions.length > 0) turns.push({ role: 'system', blocks: instructions, place: 'system' })
-  const tools: Tool[] = Array.isArray(listed)
-    ? listed.map((raw: unknown, index) => readTool(raw, `tools[${index}]`))
-    : []
+  const tools: Tool[] = itemsOf(body['tools']).map((raw, index) => readTool(raw, `tools[${index}]`))
   for (const [index, raw] of (messages as unknown[]).entries()) addTurns(turns, tools, raw, `messages[${index}]`)
   if (turns.every(({ blocks }) => blocks.every(isBlank))) throw invalid('"messages" must have content.', 'messages')
   const settings = readSettings(body)
-  const output = readOutput(body)
-  const own = ownFields(body, settings)
   return {
     turns,
     tools: withoutRepeated(tools),
     ...readChoice(body['tool_choice'], tools),
-    ...(output && { output }),
+    output: readOutput(body),
     settings,
-    ...(own && { own: { messages: own } }),
+    own: asOwn('messages', ownFields(body, settings)),
   }
 }
 
@@ -45,16 +42,15 @@ function addTurns(turns: Turn[], tools: Tool[], raw: unknown, place: string): vo
   const where = `${place}.content`
   if (role === 'system' && Array.isArray(content)) tools.push(...addedTools(content, where))
   const blocks = readBlocks(content, { place: where, isAnswer: role === 'assistant' })
-  const more = others(raw, turnFields)
-  const own = more === undefined ? {} : { own: { messages: more } }
+  const own = ownOf('messages', raw, turnFields)
   requireOwnIds(blocks)
-  if (role !== 'assistant') return void turns.push({ role, blocks, place, ...own })
+  if (role !== 'assistant') return void turns.push({ role, blocks, place, own })
   // A summary replaces the turns before it, so it is a turn of the user; what follows it in the message answers that turn.
   for (let at = 0; at < blocks.length;) {
     const isSaid = isSummary(blocks[at] as Block)
     let end = at + 1
     while (end < blocks.length && isSummary(blocks[end] as Block) === isSaid) end++
-    turns.push({ role: isSaid ? 'user' : role, blocks: blocks.slice(at, end), place, ...own })
+    turns.push({ role: isSaid ? 'user' : role, blocks: blocks.slice(at, end), place, own })
     at = end
   }
 }
@@ -100,7 +96,7 @@ export function isBillingNote(text: unknown): boolean {
 export function shownReasoning({ settings: { reasoning }, tools }: Conversation): NonNullable<Asked['reasoning']> {
   const isAsked = reasoning?.mode !== undefined && reasoning.mode !== 'off'
   if (isAsked) return reasoning.show === 'hidden' ? 'hidden' : 'shown'
-  return tools.some((tool) => tool.kind === 'function' || tool.instead !== undefined) ? 'hidden' : 'none'
+  return tools.some((tool) => callable(tool) !== undefined) ? 'hidden' : 'none'
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,31 +1,13 @@
 /** Reads the fields of a request that are neither turns nor tools. */
-import type { Effort, Fields, Output, Reasoning, Settings } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import type { Fields, Output, Reasoning, Settings } from '../../conversation/conversation.ts'
+import { others } from '../../conversation/own.ts'
 import { invalid } from '../../errors.ts'
 import { readTexts } from '../../providers/reading/parts.ts'
-import { entryIn, fieldsOf, isRecord } from '../../wire/json.ts'
+import { fieldsOf, isRecord, numberOf, textOf } from '../../wire/json.ts'
+import { readNumbers } from '../field-names.ts'
+import { effortIn } from '../reasoning.ts'
+import { numbers, saidFields } from './field-names.ts'
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
-
-/** The fields that other wires can say too. */
-export const saidFields: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'output_format',
-  'stream',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'thinking',
-  'output_config',
-  'metadata',
-  'service_tier',
-])
 const outputFields = new Set(['effort', 'format'])
 const userFields = new Set(['user_id'])
 const thinkingFields = new Set(['type', 'budget_tokens', 'display'])
@@ -37,11 +19,7 @@ export function ownFields(body: Fields, settings: Settings): Fields | undefined 
   const thinking = others(fieldsOf(body['thinking']), thinkingFields)
   const metadata = others(fieldsOf(body['metadata']), settings.user === undefined ? new Set() : userFields)
   if (config === undefined && metadata === undefined && thinking === undefined) return own
-  const all: Record<string, unknown> = { ...own }
-  if (config !== undefined) all['output_config'] = config
-  if (metadata !== undefined) all['metadata'] = metadata
-  if (thinking !== undefined) all['thinking'] = thinking
-  return all
+  return { ...own, output_config: config, metadata, thinking }
 }
 
 /** Reads the format of the answer. */
@@ -55,19 +33,14 @@ const longestUser = 64
 
 /** Reads what is common to all wires. */
 export function readSettings(body: Fields): Settings {
-  const { max_tokens: max, temperature, top_p: topP, top_k: topK, service_tier: tier } = body
-  const settings: Mutable<Settings> = {}
-  if (typeof max === 'number') settings.max = max
-  if (typeof temperature === 'number') settings.temperature = temperature
-  if (typeof topP === 'number') settings.topP = topP
-  if (typeof topK === 'number') settings.topK = topK
-  const stops = readStops(body['stop_sequences'])
+  const { service_tier: tier, metadata, stop_sequences: stopSequences } = body
+  const settings = readNumbers(body, numbers)
+  const stops = readStops(stopSequences)
   if (stops.length > 0) settings.stops = stops
-  const user = fieldsOf(body['metadata'])['user_id']
-  if (typeof user === 'string' && user !== '' && user.length <= longestUser) settings.user = user
+  const user = textOf(fieldsOf(metadata)['user_id'])
+  if (user !== '' && user.length <= longestUser) settings.user = user
   if (typeof tier === 'string') settings.tier = tier === 'standard_only' ? 'default' : tier
-  const reasoning = readReasoning(body)
-  if (reasoning !== undefined) settings.reasoning = reasoning
+  settings.reasoning = readReasoning(body)
   if (body['stream'] === true) settings.stream = true
   return settings
 }
@@ -85,26 +58,19 @@ function readStops(value: unknown): readonly string[] {
   throw invalid(message, 'stop_sequences')
 }
 
-const modes: Readonly<Record<string, Reasoning['mode']>> = {
-  enabled: 'on',
-  adaptive: 'adaptive',
-  disabled: 'off',
-  between_tools: 'between',
+/** The names of the modes, and of what clients get of the text. */
+export const modes = { on: 'enabled', adaptive: 'adaptive', off: 'disabled', between: 'between_tools' } as const
+export const displays = { hidden: 'omitted', summary: 'summarized', full: 'full' } as const
+
+function keyOf<Key extends string>(table: Readonly<Record<Key, string>>, name: unknown): Key | undefined {
+  return (Object.keys(table) as Key[]).find((key) => table[key] === name)
 }
-const shows: Readonly<Record<string, Reasoning['show']>> = { omitted: 'hidden', summarized: 'summary', full: 'full' }
-const efforts: ReadonlySet<unknown> = new Set(['minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 function readReasoning({ thinking, output_config: config }: Fields): Reasoning | undefined {
   const { type, budget_tokens: budget, display } = fieldsOf(thinking)
-  const { effort } = fieldsOf(config)
-  const mode = entryIn(modes, type)
-  if (effort === 'none') return { mode: 'off' }
-  if (mode === undefined && !efforts.has(effort)) return undefined
-  const reasoning: Mutable<Reasoning> = {}
-  if (mode !== undefined) reasoning.mode = mode
-  if (efforts.has(effort)) reasoning.effort = effort as Effort
-  if (typeof budget === 'number') reasoning.budget = budget
-  const show = entryIn(shows, display)
-  if (show !== undefined) reasoning.show = show
-  return reasoning
+  const { effort: asked } = fieldsOf(config)
+  if (asked === 'none') return { mode: 'off' }
+  const [mode, effort] = [keyOf(modes, type), effortIn(asked)]
+  if (mode === undefined && effort === undefined) return undefined
+  return { mode, effort, budget: numberOf(budget), show: keyOf(displays, display) }
 }

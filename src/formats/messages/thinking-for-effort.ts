@@ -4,8 +4,8 @@ import type { ClaudeTraits } from '../../providers/message-traits.ts'
 
 /** Fields of the request: `thinking`, and `effort` for `output_config`. */
 export interface ThinkingFields {
-  readonly thinking?: Readonly<Record<string, unknown>>
-  readonly effort?: string
+  readonly thinking?: Readonly<Record<string, unknown>> | undefined
+  readonly effort?: string | undefined
 }
 
 /** The thinking budget as a fraction of the output limit. */

@@ -6,6 +6,9 @@ import { unsupportedValue } from '../../providers/unsupported.ts'
 import { isRecord } from '../../wire/json.ts'
 import { clientName } from '../field-names.ts'
 import type { Target } from '../format.ts'
+import { effortForBudget } from '../reasoning.ts'
+import { isForced } from '../tools.ts'
+import { displays, modes } from './setting-reader.ts'
 
 /** `thinking`, and `effort` for `output_config`. `limit`: of the answer's tokens. `messages`: as they are written. */
 export function writeThinking(
@@ -24,16 +27,9 @@ export function writeThinking(
   return reasoning === undefined ? {} : forClaude(reasoning, claude, conversation, to, limit, messages)
 }
 
-const types = { on: 'enabled', adaptive: 'adaptive', off: 'disabled', between: 'between_tools' } as const
-const displays = { hidden: 'omitted', summary: 'summarized', full: 'full' } as const
-
 function asItIs({ mode, effort, budget, show }: Reasoning): ThinkingFields {
-  const thinking = mode && {
-    type: types[mode],
-    ...(budget !== undefined && { budget_tokens: budget }),
-    ...(show !== undefined && { display: displays[show] }),
-  }
-  return { ...(thinking && { thinking }), ...(effort !== undefined && { effort }) }
+  const thinking = mode && { type: modes[mode], budget_tokens: budget, display: show && displays[show] }
+  return { thinking, effort }
 }
 
 /**
@@ -55,28 +51,21 @@ function forClaude(
   if (fields === undefined)
     throw unsupportedValue({ publicModel: to.model }, name, 'it has no reasoning; omit the field.')
   if (effort === 'none') return fields
-  const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
+  const isCalling = isForced(toolChoice)
   const isContinued = messages.at(-1)?.['role'] === 'assistant'
-  if (isForced || isContinued || (claude.thinking === 'budget' && lacksThinking(messages))) {
-    to.omit(name, isForced ? 'a call is forced' : 'the answer to continue has no thinking')
-    return fields.effort === undefined ? {} : { effort: fields.effort }
+  if (isCalling || isContinued || (claude.thinking === 'budget' && lacksThinking(messages))) {
+    to.omit(name, isCalling ? 'a call is forced' : 'the answer to continue has no thinking')
+    return { effort: fields.effort }
   }
   // The vendor has ignored so small a limit.
   if (fields.thinking === undefined && fields.effort === undefined) to.omit(name, 'the limit of tokens is too low')
   return fields
 }
 
-/** The least budget for each effort. */
-const budgets: readonly (readonly [number, Effort])[] = [
-  [10_000, 'high'],
-  [5_000, 'medium'],
-  [2_000, 'low'],
-]
-
 function effortOf({ mode, effort, budget }: Reasoning): Effort | 'none' | undefined {
   if (mode === 'off') return 'none'
   if (effort !== undefined) return effort
-  if (budget !== undefined) return budgets.find(([least]) => budget >= least)?.[1] ?? 'minimal'
+  if (budget !== undefined) return effortForBudget(budget)
   return mode === undefined ? undefined : 'medium'
 }
 

@@ -1,8 +1,9 @@
 /** Reads tools, and the choice among them. */
 import type { Conversation, FunctionTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { ownOf } from '../../conversation/own.ts'
 import { invalid } from '../../errors.ts'
-import { fieldsOf, isRecord, type Fields } from '../../wire/json.ts'
+import { booleanOf, fieldsOf, isRecord, stringOf, type Fields } from '../../wire/json.ts'
+import { callable } from '../tools.ts'
 import { cacheOf } from './block-reader.ts'
 import { knownTool } from './known-tools.ts'
 
@@ -12,20 +13,20 @@ export function readTool(raw: unknown, place: string): Tool {
   const { type, name, description, input_schema: schema, strict, cache_control: mark } = raw
   if (typeof type === 'string' && type !== 'custom') {
     const known = knownTool(type)
-    if (known === undefined) return { kind: 'own', format: 'messages', type, value: raw, place }
-    const instead: FunctionTool = { kind: 'function', ...known, ...(typeof name === 'string' && { name }), place }
+    const instead: FunctionTool | undefined = known && { ...known, name: stringOf(name) ?? known.name, place }
     return { kind: 'own', format: 'messages', type, value: raw, place, instead }
   }
   if (typeof name !== 'string') throw invalid(`Missing required parameter: "${place}.name".`, `${place}.name`)
-  const tool: { -readonly [Name in keyof FunctionTool]: FunctionTool[Name] } = { kind: 'function', name, place }
-  if (typeof description === 'string' && description !== '') tool.description = description
-  if (isRecord(schema)) tool.schema = schema
-  if (typeof strict === 'boolean') tool.strict = strict
-  const cache = cacheOf(mark)
-  if (cache !== undefined) tool.cache = cache
-  const more = others(raw, toolFields)
-  if (more !== undefined) tool.own = { messages: more }
-  return tool
+  return {
+    kind: 'function',
+    name,
+    place,
+    description: stringOf(description) || undefined,
+    schema: isRecord(schema) ? schema : undefined,
+    strict: booleanOf(strict),
+    cache: cacheOf(mark),
+    own: ownOf('messages', raw, toolFields),
+  }
 }
 
 const toolFields = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
@@ -50,7 +51,7 @@ export function addedTools(blocks: readonly unknown[], place: string): Tool[] {
 export function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
   const names = new Set<string>()
   const kept = tools.filter((tool) => {
-    const name = tool.kind === 'function' ? tool.name : tool.instead?.name
+    const name = callable(tool)?.name
     if (name === undefined) return true
     if (names.has(name)) return false
     names.add(name)
@@ -63,11 +64,7 @@ export function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
 export function readChoice(choice: unknown, tools: readonly Tool[]): Pick<Conversation, 'toolChoice' | 'parallel'> {
   if (!isRecord(choice)) return {}
   const { disable_parallel_tool_use: single } = choice
-  const toolChoice = choiceIn(choice, tools)
-  return {
-    ...(toolChoice !== undefined && { toolChoice }),
-    ...(typeof single === 'boolean' && { parallel: !single }),
-  }
+  return { toolChoice: choiceIn(choice, tools), parallel: typeof single === 'boolean' ? !single : undefined }
 }
 
 function choiceIn({ type, name }: Fields, tools: readonly Tool[]): ToolChoice | undefined {

@@ -1,8 +1,9 @@
 /** Writes tools, the choice among them and the format of the answer. */
-import type { Conversation, FunctionTool, Output, Tool, Turn } from '../../conversation/conversation.ts'
+import type { Conversation, FunctionTool, Output, OwnTool, Tool, Turn } from '../../conversation/conversation.ts'
 import type { MessageTraits } from '../../providers/message-traits.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
+import { noParameters, sayable } from '../tools.ts'
 import { withoutSchemaChoice } from './schema-choice.ts'
 import { strictSchema } from './schema.ts'
 import { StrictBudget } from './strictness.ts'
@@ -39,11 +40,11 @@ export class ToolWriter {
   }
 
   #add(tool: Tool, written: Fields[]): void {
-    if (tool.kind === 'function') {
-      if (tool.own?.messages?.['added'] !== true) written.push(this.#function(tool))
-    } else if (tool.format === 'messages') written.push(tool.value)
-    else if (tool.instead !== undefined) written.push(this.#function(tool.instead))
-    else this.#to.omit(tool.place ?? 'tools', `the model has no tools of the type ${tool.type}`)
+    const said = sayable(tool, 'messages')
+    if (said === undefined)
+      this.#to.omit(tool.place ?? 'tools', `the model has no tools of the type ${(tool as OwnTool).type}`)
+    else if (said.kind === 'own') written.push(said.value)
+    else if (said.own?.messages?.['added'] !== true) written.push(this.#function(said))
   }
 
   #function({ name, description, schema, strict, cache, own, place = 'tools' }: FunctionTool): Fields {
@@ -60,7 +61,7 @@ export class ToolWriter {
       else if (strict === true) this.#to.omit(`${place}.strict`, 'the vendor cannot enforce this schema')
     }
     if (cache !== undefined) written['cache_control'] = { type: 'ephemeral', ...cache }
-    return own?.messages === undefined ? written : Object.assign(written, own.messages)
+    return Object.assign(written, own?.messages)
   }
 }
 
@@ -71,8 +72,6 @@ function choiceOf(choice: Conversation['toolChoice'], isSingle: boolean | undefi
   if (isSingle !== undefined) written['disable_parallel_tool_use'] = isSingle
   return written
 }
-
-const noParameters: Fields = { type: 'object', properties: {} }
 
 /** The schema, with the type `object`, which the API requires. */
 function objectSchema(schema: Fields = {}): Fields {

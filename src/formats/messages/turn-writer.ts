@@ -1,11 +1,12 @@
 /** Writes turns as `system` and `messages`. */
 import { arranged } from '../../conversation/arrange.ts'
-import type { Block, OwnBlock, Turn } from '../../conversation/conversation.ts'
+import type { OwnBlock, Turn } from '../../conversation/conversation.ts'
 import { CallIds } from '../../providers/reading/call-ids.ts'
 import type { MessageTraits } from '../../providers/message-traits.ts'
 import { unsupportedValue } from '../../providers/unsupported.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Target } from '../format.ts'
+import { instructionText } from '../instead.ts'
 import { writeBlock, type Reader } from './block-writer.ts'
 import { forVendor } from './states.ts'
 
@@ -72,7 +73,7 @@ export class TurnWriter {
     else if (this.#messages.length === 0) this.#system.push(...content)
     else if (this.#to.traits.systemAnywhere === true) this.#add('system', content, own?.messages)
     // At its place, because what stands before must not change from turn to turn: caches go by it.
-    else this.#add('user', [{ type: 'text', text: instructionIn(blocks) }], undefined)
+    else this.#add('user', [{ type: 'text', text: instructionText(blocks) }], undefined)
   }
 
   /** Without a part of the question the answer would be to another one. */
@@ -107,8 +108,4 @@ function trimEnd(content: Fields[]): void {
 function joined(content: readonly Fields[]): string | readonly Fields[] {
   const isPlain = content.every((block) => block['type'] === 'text' && Object.keys(block).length === 2)
   return isPlain ? content.map(({ text }) => text).join('\n\n') : content
-}
-
-function instructionIn(blocks: readonly Block[]): string {
-  return `<system>\n${blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('\n\n')}\n</system>`
 }

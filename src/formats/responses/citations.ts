@@ -1,5 +1,6 @@
 /** Citations as the annotations of a text. */
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, itemsOf, stringOf } from '../../wire/json.ts'
+import { rangeOf } from '../chat/citations.ts'
 import type { Citation, Fields } from '../../conversation/conversation.ts'
 
 const known = new Set(['type', 'url', 'title', 'start_index', 'end_index'])
@@ -8,21 +9,23 @@ const known = new Set(['type', 'url', 'title', 'start_index', 'end_index'])
 export function readAnnotation(raw: unknown): Citation | undefined {
   if (!isRecord(raw)) return undefined
   const { type, url, title, filename, start_index: start, end_index: end } = raw
-  const citation: { -readonly [Name in keyof Citation]: Citation[Name] } = {}
-  if (type === 'url_citation' && typeof url === 'string') citation.url = url
-  const name = title ?? filename
-  if (typeof name === 'string') citation.title = name
-  if (typeof start === 'number' && typeof end === 'number') citation.range = { start, end }
-  const isPlain = citation.url !== undefined && citation.range !== undefined && typeof title === 'string'
-  if (!isPlain || Object.keys(raw).some((field) => !known.has(field))) citation.own = { responses: raw }
-  return citation
+  const link = type === 'url_citation' ? stringOf(url) : undefined
+  const range = rangeOf(start, end)
+  const isPlain = link !== undefined && range !== undefined && typeof title === 'string'
+  const isWhole = isPlain && Object.keys(raw).every((field) => known.has(field))
+  const name = stringOf(title ?? filename)
+  return { url: link, title: name, range, own: isWhole ? undefined : { responses: raw } }
 }
 
 /** The citations of a part; undefined if there are none. */
 export function readAnnotations(raw: unknown): readonly Citation[] | undefined {
-  if (!Array.isArray(raw) || raw.length === 0) return undefined
-  const citations = raw.map(readAnnotation).filter((each) => each !== undefined)
+  const citations = itemsOf(raw).flatMap((each) => readAnnotation(each) ?? [])
   return citations.length === 0 ? undefined : citations
+}
+
+/** `at`: where the block begins in its part. */
+export function annotationsOf(citations: readonly Citation[] | undefined, at: number, length: number): Fields[] {
+  return (citations ?? []).map((each) => annotationOf(each, at, length)).filter((each) => each !== undefined)
 }
 
 /** `at`: where the block begins in its part, and `length`: of its text, which a citation without a range is of. */

@@ -3,9 +3,10 @@
  * descriptions that other models get of them, and the items of their calls and outputs. Source: OpenAI's guides of the local shell,
  * the shell and the patch tool. The computer is not declared, because a model must be trained for it.
  */
-import { isRecord, textOf } from '../../wire/json.ts'
+import { fieldsOf, textOf } from '../../wire/json.ts'
 import type { Block, Fields, FunctionTool } from '../../conversation/conversation.ts'
 import { objectOf } from '../../conversation/json.ts'
+import { parameters, textParameter } from '../tools.ts'
 import { readParts } from './content.ts'
 
 interface ClientTool {
@@ -21,7 +22,6 @@ interface ClientTool {
   readonly declared?: Omit<FunctionTool, 'kind' | 'name'>
 }
 
-const text = (description: string) => ({ type: 'string', description })
 const milliseconds = { type: 'integer', description: 'After how many milliseconds to end it' }
 
 const tools: readonly ClientTool[] = [
@@ -32,10 +32,10 @@ const tools: readonly ClientTool[] = [
     fixed: { type: 'exec', env: {} },
     declared: {
       description: "Runs a command on the user's computer.",
-      schema: object(
+      schema: parameters(
         {
           command: { type: 'array', items: { type: 'string' }, description: 'The program and its arguments' },
-          working_directory: text('Where to run it'),
+          working_directory: textParameter('Where to run it'),
           timeout_ms: milliseconds,
         },
         ['command'],
@@ -50,7 +50,7 @@ const tools: readonly ClientTool[] = [
     beside: { environment: null },
     declared: {
       description: "Runs shell commands on the user's computer.",
-      schema: object(
+      schema: parameters(
         {
           commands: { type: 'array', items: { type: 'string' }, description: 'The commands, one after the other' },
           timeout_ms: milliseconds,
@@ -66,11 +66,13 @@ const tools: readonly ClientTool[] = [
     field: 'operation',
     declared: {
       description: 'Creates, changes or deletes a file.',
-      schema: object(
+      schema: parameters(
         {
           type: { type: 'string', enum: ['create_file', 'update_file', 'delete_file'] },
-          path: text('The path of the file'),
-          diff: text('The changes in the V4A format: lines begin with "+", "-" or a space, sections with "@@"'),
+          path: textParameter('The path of the file'),
+          diff: textParameter(
+            'The changes in the V4A format: lines begin with "+", "-" or a space, sections with "@@"',
+          ),
         },
         ['type', 'path'],
       ),
@@ -79,10 +81,6 @@ const tools: readonly ClientTool[] = [
   { type: 'computer', call: 'computer_call', field: 'action' },
 ]
 
-function object(properties: Fields, required: readonly string[]): Fields {
-  return { type: 'object', properties, required }
-}
-
 const byTool = new Map(tools.map((tool) => [tool.type, tool]))
 const byCall = new Map(tools.map((tool) => [tool.call, tool]))
 
@@ -90,9 +88,8 @@ const byCall = new Map(tools.map((tool) => [tool.call, tool]))
 export function declaredAs(raw: Fields): FunctionTool | undefined {
   const type = textOf(raw['type'])
   const { declared, call } = byTool.get(type) ?? {}
-  const { environment } = raw
   // Other shells are containers at the vendor.
-  if (declared === undefined || (isRecord(environment) && environment['type'] !== 'local')) return undefined
+  if (declared === undefined || (fieldsOf(raw['environment'])['type'] ?? 'local') !== 'local') return undefined
   return { kind: 'function', name: type, ...declared, own: { responses: { call } } }
 }
 
@@ -131,8 +128,8 @@ export function readClientOutput(
 }
 
 function ofCommand(raw: unknown): Block {
-  const { stdout, stderr, outcome } = isRecord(raw) ? raw : {}
-  const { type, exit_code: code } = isRecord(outcome) ? outcome : {}
+  const { stdout, stderr, outcome } = fieldsOf(raw)
+  const { type, exit_code: code } = fieldsOf(outcome)
   const end =
     type === 'timeout' ? 'The command timed out.' : code === undefined ? '' : `Exit code: ${JSON.stringify(code)}`
   const lines = [textOf(stdout), textOf(stderr), end].filter((line) => line !== '')

@@ -1,14 +1,14 @@
 /** The parts of messages and of tool outputs, in both directions. */
 import { GatewayError, invalid } from '../../errors.ts'
-import { isRecord, textOf } from '../../wire/json.ts'
+import { dataUrlOf } from '../../providers/data-url.ts'
+import { fieldsOf, isRecord, stringOf, textOf } from '../../wire/json.ts'
 import type { Block, Fields, MediaBlock, TextBlock } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { asOwn, others, ownOf } from '../../conversation/own.ts'
 import { readFile, readUrl } from '../chat/content.ts'
 import { insteadOf } from '../instead.ts'
+import { audioFormat, audioType, contextOf, documentText } from '../media.ts'
 import { tokensIn } from '../chat/logprobs.ts'
-import { annotationOf, readAnnotations } from './citations.ts'
-
-type Mutable<Each> = { -readonly [Name in keyof Each]: Each[Name] }
+import { annotationsOf, readAnnotations } from './citations.ts'
 
 /** Throws 400 for a part that no other wire can say. */
 export function readParts(content: unknown, place: string): Block[] {
@@ -35,14 +35,8 @@ function readPart(raw: unknown, place: string): Block {
     case 'text':
       return readText(raw, place)
     case 'refusal': {
-      const logprobs = tokensIn(raw['logprobs'])
-      const block: Mutable<Extract<Block, { kind: 'refusal' }>> = {
-        kind: 'refusal',
-        text: textOf(raw['refusal']),
-        place,
-      }
-      if (logprobs !== undefined) block.logprobs = logprobs
-      return withOwn(block, others(raw, refusals))
+      const [text, logprobs] = [textOf(raw['refusal']), tokensIn(raw['logprobs'])]
+      return { kind: 'refusal', text, place, logprobs, own: ownOf('responses', raw, refusals) }
     }
     case 'input_image':
     case 'computer_screenshot':
@@ -61,55 +55,43 @@ function readPart(raw: unknown, place: string): Block {
 function readText(raw: Fields, place: string): TextBlock {
   const { text, annotations, logprobs } = raw
   if (typeof text !== 'string') throw invalid(`Missing required parameter: "${place}.text".`, `${place}.text`)
-  const block: Mutable<TextBlock> = { kind: 'text', text, place }
   const citations = readAnnotations(annotations)
-  if (citations !== undefined) block.citations = citations
-  const tokens = tokensIn(logprobs)
-  if (tokens !== undefined) block.logprobs = tokens
-  return withOwn(block, others(raw, texts))
+  return { kind: 'text', text, place, citations, logprobs: tokensIn(logprobs), own: ownOf('responses', raw, texts) }
 }
 
 function readImage(raw: Fields, place: string): Block {
   const { image_url: url, file_id: id, detail } = raw
   const own = { ...others(raw, images), ...(typeof detail === 'string' && detail !== 'auto' && { detail }) }
   const more = Object.keys(own).length === 0 ? undefined : own
+  const common = { kind: 'media', type: 'image', place: `${place}.image_url` } as const
   if (typeof url === 'string') {
-    const source = readUrl(url, `${place}.image_url`)
-    const block: Block = { kind: 'media', type: 'image', source, place: `${place}.image_url` }
     const chat = detail === 'low' || detail === 'high' ? { chat: { image_url: { detail } } } : undefined
-    return more === undefined ? block : { ...block, own: { responses: more, ...chat } }
+    return { ...common, source: readUrl(url, common.place), own: more && { responses: more, ...chat } }
   }
-  if (typeof id !== 'string')
-    throw unsupported(`${place}.image_url`, 'This model requires "image_url", a URL or a data URL.')
-  return withOwn({ kind: 'media', type: 'image', source: { id }, place: `${place}.image_url` }, more)
+  if (typeof id === 'string') return { ...common, source: { id }, own: asOwn('responses', more) }
+  throw unsupported(common.place, 'This model requires "image_url", a URL or a data URL.')
 }
 
 function readDocument(raw: Fields, place: string): Block {
-  const { filename, file_data: data, file_url: url, file_id: id } = raw
-  const own = others(raw, files)
-  if (typeof data === 'string') {
-    const common = own === undefined ? { place } : { place, own: { responses: own } }
-    return readFile(raw, place, common)
+  const { file_data: data, file_url: url, file_id: id } = raw
+  const own = ownOf('responses', raw, files)
+  if (typeof data === 'string') return readFile(raw, place, { place, own })
+  const name = stringOf(raw['filename'])
+  const common = { kind: 'media', type: 'file', name, own } as const
+  if (typeof url === 'string') {
+    const where = `${place}.file_url`
+    return { ...common, source: readUrl(url, where), place: where }
   }
-  const field = typeof url === 'string' ? 'file_url' : typeof id === 'string' ? 'file_id' : 'file_data'
-  if (field === 'file_data') throw unsupported(`${place}.file_data`, 'This model requires "file_data", a data URL.')
-  const source = typeof url === 'string' ? readUrl(url, `${place}.file_url`) : { id: id as string }
-  const block: Mutable<MediaBlock> = { kind: 'media', type: 'file', source, place: `${place}.${field}` }
-  if (typeof filename === 'string') block.name = filename
-  return withOwn(block, own)
+  if (typeof id === 'string') return { ...common, source: { id }, place: `${place}.file_id` }
+  throw unsupported(`${place}.file_data`, 'This model requires "file_data", a data URL.')
 }
 
 function readAudio(raw: Fields, place: string): Block {
-  const { input_audio: audio } = raw
-  if (!isRecord(audio) || typeof audio['data'] !== 'string' || typeof audio['format'] !== 'string')
+  const { data, format } = fieldsOf(raw['input_audio'])
+  if (typeof data !== 'string' || typeof format !== 'string')
     throw invalid(`"${place}.input_audio" must have "data" and "format".`, `${place}.input_audio`)
-  const mediaType = audio['format'] === 'mp3' ? 'audio/mpeg' : `audio/${audio['format']}`
-  const source = { mediaType, base64: audio['data'] }
-  return withOwn({ kind: 'media', type: 'audio', source, place }, others(raw, audios))
-}
-
-function withOwn<Each extends Block>(block: Each, own: Fields | undefined): Each {
-  return own === undefined ? block : { ...block, own: { ...block.own, responses: own } }
+  const source = { mediaType: audioType(format), base64: data }
+  return { kind: 'media', type: 'audio', source, place, own: ownOf('responses', raw, audios) }
 }
 
 export function unsupported(param: string, message: string): GatewayError {
@@ -125,7 +107,6 @@ function writeInputPart(block: Block, omit: (place: string, why: string) => void
   const more = block.own?.responses
   switch (block.kind) {
     case 'text':
-      return [{ type: 'input_text', text: block.text, ...more }]
     case 'refusal':
       return [{ type: 'input_text', text: block.text, ...more }]
     case 'media':
@@ -138,41 +119,33 @@ function writeInputPart(block: Block, omit: (place: string, why: string) => void
 }
 
 /** A document that is text is said as text. */
-function writeMedia({ type, source, name, context, place = 'input', own }: MediaBlock): Fields[] {
+function writeMedia(block: MediaBlock): Fields[] {
+  const { type, source, name, place = 'input', own } = block
   const more = own?.responses
-  const said = context === undefined ? [] : [`Context: ${context}`]
-  if ('text' in source) {
-    const lines = [...(name === undefined ? [] : [`Title: ${name}`]), ...said, source.text]
-    return [{ type: 'input_text', text: `<document>\n${lines.join('\n')}\n</document>` }]
-  }
+  if ('text' in source) return [{ type: 'input_text', text: documentText(block, source.text) }]
   if (type === 'audio') {
     if (!('base64' in source)) throw invalid(`This model does not support "${place}": audio by a URL.`, place)
-    const format = source.mediaType === 'audio/mpeg' ? 'mp3' : source.mediaType.slice('audio/'.length)
-    return [{ type: 'input_audio', input_audio: { data: source.base64, format }, ...more }]
+    const audio = { data: source.base64, format: audioFormat(source.mediaType) }
+    return [{ type: 'input_audio', input_audio: audio, ...more }]
   }
-  const before = said.map((text) => ({ type: 'input_text', text }))
-  const url =
-    'base64' in source ? `data:${source.mediaType};base64,${source.base64}` : 'url' in source ? source.url : ''
-  if (type === 'image')
-    return [
-      {
-        type: 'input_image',
-        ...('id' in source ? { file_id: source.id } : { image_url: url }),
-        detail: 'auto',
-        ...more,
-      },
-    ]
-  const filename = name === undefined || name === '' ? {} : { filename: name }
-  if ('id' in source) return [...before, { type: 'input_file', file_id: source.id, ...filename, ...more }]
-  if ('url' in source) return [...before, { type: 'input_file', file_url: source.url, ...filename, ...more }]
-  return [...before, { type: 'input_file', filename: 'document.pdf', ...filename, file_data: url, ...more }]
+  const url = 'base64' in source ? dataUrlOf(source) : 'url' in source ? source.url : undefined
+  if (type === 'image') {
+    const image = 'id' in source ? { file_id: source.id } : { image_url: url }
+    return [{ type: 'input_image', ...image, detail: 'auto', ...more }]
+  }
+  const filename = name || undefined
+  const file =
+    'id' in source
+      ? { file_id: source.id, filename }
+      : 'url' in source
+        ? { file_url: url, filename }
+        : { filename: filename ?? 'document.pdf', file_data: url }
+  return [...contextOf(block).map((text) => ({ type: 'input_text', text })), { type: 'input_file', ...file, ...more }]
 }
 
 /** A text of the model, with the citations that this wire can say. */
 export function writeOutputText({ text, citations, own }: TextBlock): Fields {
-  const annotations = (citations ?? [])
-    .map((each) => annotationOf(each, 0, text.length))
-    .filter((each) => each !== undefined)
+  const annotations = annotationsOf(citations, 0, text.length)
   const { item: _, part: __, ...more } = own?.responses ?? {}
   return { type: 'output_text', text, ...(annotations.length > 0 && { annotations }), ...more }
 }

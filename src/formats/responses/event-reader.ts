@@ -2,11 +2,11 @@
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { billed, retrySame, unreadable } from '../../providers/failure.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
-import { isRecord, textOf } from '../../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, numberOf, stringOf, textOf } from '../../wire/json.ts'
 import type { OutputItem } from '../../wire/responses.ts'
 import type { Block, Fields } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
-import type { Part, ReasoningPart } from '../../conversation/parts.ts'
+import { asOwn, others } from '../../conversation/own.ts'
+import type { Part } from '../../conversation/parts.ts'
 import { partsOf } from '../../conversation/unfold.ts'
 import type { EventReader, Source } from '../format.ts'
 import { tokensIn } from '../chat/logprobs.ts'
@@ -98,12 +98,7 @@ export class ResponseEventReader implements EventReader {
 
   #start({ id, created_at: created, model }: Fields, out: Part[]): void {
     this.#begun = true
-    out.push({
-      kind: 'start',
-      ...(typeof id === 'string' && { id }),
-      ...(typeof created === 'number' && { created }),
-      ...(typeof model === 'string' && { model }),
-    })
+    out.push({ kind: 'start', id: stringOf(id), created: numberOf(created), model: stringOf(model) })
   }
 
   /** Some vendors send the items in the last event only. */
@@ -140,17 +135,10 @@ export class ResponseEventReader implements EventReader {
     const isNext = item.written && item.part !== part
     if (item.part !== part) this.#next(item, part)
     item.written = this.#hasContent = true
-    const tokens = Array.isArray(logprobs) && logprobs.length > 0 ? tokensIn(logprobs) : undefined
-    const piece = { kind, choice: 0, block: item.block, text: delta } as const
     const own = isNext ? { part: true } : item.own
     item.own = undefined
-    if (tokens === undefined && own === undefined) out.push(piece)
-    else
-      out.push({
-        ...piece,
-        ...(tokens !== undefined && { logprobs: tokens }),
-        ...(own !== undefined && { own: { responses: own } }),
-      })
+    const [block, tokens] = [item.block, tokensIn(logprobs)]
+    out.push({ kind, choice: 0, block, text: delta, logprobs: tokens, own: asOwn('responses', own) })
   }
 
   #next(item: OpenItem, part: number): void {
@@ -166,16 +154,8 @@ export class ResponseEventReader implements EventReader {
     const text = item.between + delta
     item.between = ''
     item.written = this.#hasContent = true
-    const piece: { -readonly [Name in keyof ReasoningPart]: ReasoningPart[Name] } = {
-      kind: 'reasoning',
-      choice: 0,
-      block: item.block,
-      text,
-    }
-    if (form !== undefined) piece.form = form
-    if (item.own !== undefined) piece.own = { responses: item.own }
+    out.push({ kind: 'reasoning', choice: 0, block: item.block, text, form, own: asOwn('responses', item.own) })
     item.own = undefined
-    out.push(piece)
   }
 
   #nextSummary(event: Fields): void {
@@ -208,7 +188,6 @@ export class ResponseEventReader implements EventReader {
 
   #call(open: OpenItem, item: Fields, out: Part[]): void {
     const { type, call_id: id, name, namespace } = item
-    const own = furtherOf(item)
     this.#next(open, 0)
     this.#hasCalls = this.#hasContent = true
     out.push({
@@ -218,7 +197,7 @@ export class ResponseEventReader implements EventReader {
       id: textOf(id),
       name: nameIn(namespace, textOf(name)),
       by: type === 'custom_tool_call' ? 'custom' : 'function',
-      ...(own !== undefined && { own: { responses: own } }),
+      own: asOwn('responses', furtherOf(item)),
     })
   }
 
@@ -260,13 +239,9 @@ function isEmpty(block: Block): boolean {
 }
 
 function usageOf({ usage, output }: Fields): ReturnType<typeof chatUsage> {
-  return chatUsage(usage, Array.isArray(output) ? (output as readonly OutputItem[]) : [])
+  return chatUsage(usage, itemsOf(output) as readonly OutputItem[])
 }
 
 function indexOf({ output_index: index }: Fields): number {
   return typeof index === 'number' ? index : 0
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
 }

@@ -3,7 +3,8 @@
  * is opened, and the last event contains exactly the closed ones. What belongs to another item waits while a call is written.
  */
 import { responseUsage } from '../../wire/response-usage.ts'
-import type { Block, Fields, Own, State } from '../../conversation/conversation.ts'
+import type { Block, Fields, State } from '../../conversation/conversation.ts'
+import { joinOwn, type Own } from '../../conversation/own.ts'
 import type {
   CitationPart,
   CallPart,
@@ -17,7 +18,8 @@ import type {
   UsagePart,
 } from '../../conversation/parts.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
-import { mediaText } from '../media-text.ts'
+import { mediaText } from '../media.ts'
+import { OneByOne, type BlockPart } from '../one-by-one.ts'
 import { asSummary, base64In, endedResponse, openedResponse } from './answer.ts'
 import { incompleteReason } from './ends.ts'
 import { OpenCall } from './open-call.ts'
@@ -26,10 +28,9 @@ import { OpenMessage } from './open-message.ts'
 import { OpenReasoning } from './open-reasoning.ts'
 import { imageItem, itemId, kindOfCall, writtenReasoning, type ItemKind, type ItemStatus } from './output-items.ts'
 
-type Content = Exclude<Part, { kind: 'start' | 'usage' | 'end' }>
-
 export class ResponseEventWriter implements EventWriter {
   readonly #asked: Asked
+  readonly #isWhole: boolean
   readonly #output: Fields[] = []
   #open: OpenItem | undefined
   #block = -1
@@ -39,14 +40,16 @@ export class ResponseEventWriter implements EventWriter {
   #announced = false
   /** State that no item has yet. */
   #state: State | undefined
-  #waiting: Content[] = []
+  readonly #order = new OneByOne((part, out) => this.#content(part, out))
   #begun = false
   #end: End | undefined
   #usage: UsagePart | undefined
   #further: Own | undefined
 
-  constructor(asked: Asked) {
+  /** `isWhole`: whether the texts of the answer are complete, so that even an empty one is a message. */
+  constructor(asked: Asked, isWhole: boolean = false) {
     this.#asked = asked
+    this.#isWhole = isWhole
   }
 
   write(part: Part, out: OutEvent[]): void {
@@ -61,23 +64,18 @@ export class ResponseEventWriter implements EventWriter {
         if (part.choice === 0) this.#end = part.end
         return
       case 'own':
-        if (part.choice < 0)
-          this.#further = { ...this.#further, [part.format]: { ...this.#further?.[part.format], ...part.value } }
+        if (part.choice < 0) this.#further = joinOwn(this.#further, { [part.format]: part.value })
         if (part.block < 0) return
     }
     if (part.choice > 0) return
     if (!this.#begun) this.#begin(out)
-    this.#put(part, out)
-    if (part.kind === 'ended' && this.#waiting.length > 0) this.#resume(out)
+    this.#order.add(part, out)
   }
 
   end(out: OutEvent[]): void {
     if (!this.#begun) this.#begin(out)
     const reason = incompleteReason(this.#end)
-    while (this.#waiting.length > 0) {
-      if (this.#open instanceof OpenCall) this.#open.ended = true
-      this.#resume(out)
-    }
+    while (this.#order.release(out)) continue
     this.#close(reason === undefined ? 'completed' : 'incomplete', out)
     this.#flushState(out)
     const counted = this.#usage?.usage && responseUsage(this.#usage.usage)
@@ -93,24 +91,7 @@ export class ResponseEventWriter implements EventWriter {
     send('response.in_progress', { response }, out)
   }
 
-  get #isWriting(): boolean {
-    return this.#open instanceof OpenCall && !this.#open.ended
-  }
-
-  /** What has waited, up to the next call that is not complete. */
-  #resume(out: OutEvent[]): void {
-    if (this.#isWriting) return
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const part of waiting) this.#put(part, out)
-  }
-
-  #put(part: Content, out: OutEvent[]): void {
-    if (this.#isWriting && part.block !== this.#block) this.#waiting.push(part)
-    else this.#content(part, out)
-  }
-
-  #content(part: Content, out: OutEvent[]): void {
+  #content(part: BlockPart, out: OutEvent[]): void {
     switch (part.kind) {
       case 'text':
       case 'refusal':
@@ -123,7 +104,6 @@ export class ResponseEventWriter implements EventWriter {
         if (this.#open instanceof OpenCall && this.#block === part.block) this.#open.write(part.text, out)
         return
       case 'ended':
-        if (this.#open instanceof OpenCall && this.#block === part.block) this.#open.ended = true
         return
       case 'citation':
         return this.#cite(part, out)
@@ -140,7 +120,7 @@ export class ResponseEventWriter implements EventWriter {
     const item = part.own?.responses?.['item'] as Fields | undefined
     if (!(this.#open instanceof OpenMessage) || (item !== undefined && part.block !== this.#block)) {
       // An empty piece opens no message.
-      if (part.text === '' && part.logprobs === undefined) return
+      if (part.text === '' && part.logprobs === undefined && !this.#isWhole) return
       this.#start('message', part.block, (place) => new OpenMessage(place, item), out)
     }
     this.#block = part.block

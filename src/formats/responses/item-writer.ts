@@ -13,7 +13,7 @@ import type {
 } from '../../conversation/conversation.ts'
 import type { Target } from '../format.ts'
 import { insteadOf } from '../instead.ts'
-import { chatNameOf } from '../tool-names.ts'
+import { shortName } from '../tools.ts'
 import { writeInputParts, writeOutputText } from './content.ts'
 import { innerName } from './names.ts'
 import { forVendor, unknownMaker, type StateText } from './state.ts'
@@ -151,12 +151,7 @@ export function reasoningItem(text: string, asSummary: boolean, encrypted: strin
 function writeCall({ id, name, by, input, own }: CallBlock): Fields {
   const { raw, namespace, call: _, ...more } = own?.responses ?? {}
   if (raw !== undefined) return raw as Fields
-  const called = {
-    call_id: shortId(id),
-    name: chatNameOf(innerName(namespace, name), undefined),
-    ...(namespace !== undefined && { namespace }),
-    ...more,
-  }
+  const called = { call_id: shortId(id), name: shortName(innerName(namespace, name)), namespace, ...more }
   return by === 'custom'
     ? { type: 'custom_tool_call', ...called, input }
     : { type: 'function_call', ...called, arguments: input }

@@ -1,14 +1,12 @@
 /** Items of the model, in requests and in answers, as blocks. */
 import { plainBase64 } from '../../providers/data-url.ts'
-import { isRecord, textOf } from '../../wire/json.ts'
+import { fieldsOf, itemsOf, textOf } from '../../wire/json.ts'
 import type { Block, CallBlock, Fields, MediaBlock, ReasoningBlock } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { asOwn, joinOwn, others, ownOf } from '../../conversation/own.ts'
 import { readClientCall } from './client-tools.ts'
 import { readParts } from './content.ts'
 import { nameIn } from './names.ts'
 import { stateOf } from './state.ts'
-
-type Mutable<Each> = { -readonly [Name in keyof Each]: Each[Name] }
 
 const messageFields = new Set(['type', 'role', 'content', 'id', 'status'])
 const reasoningFields = new Set(['type', 'summary', 'content', 'encrypted_content', 'id', 'status'])
@@ -70,10 +68,8 @@ export function ownBlock(value: Fields, place: string): Block {
 function readMessage(item: Fields, place: string): Block[] {
   const fields = others(item, messageFields)
   return readParts(item['content'], `${place}.content`).map((block, index): Block => {
-    const mark = index > 0 ? { part: true } : fields === undefined ? undefined : { item: fields }
-    return mark === undefined
-      ? block
-      : { ...block, own: { ...block.own, responses: { ...block.own?.responses, ...mark } } }
+    const mark = index > 0 ? { part: true } : fields && { item: fields }
+    return mark === undefined ? block : { ...block, own: joinOwn(block.own, { responses: mark }) }
   })
 }
 
@@ -81,20 +77,20 @@ function readReasoning(item: Fields, place: string, maker: string): ReasoningBlo
   const { summary, content, encrypted_content: encrypted } = item
   const [said, whole] = [textsIn(summary), textsIn(content)]
   const parts = said.length > 0 ? said : whole
-  const block: Mutable<ReasoningBlock> = { kind: 'reasoning', text: parts.join('\n\n'), place }
-  if (said.length > 0) block.form = 'summary'
-  const state = stateOf(encrypted, maker)
-  if (state !== undefined) block.state = state
   // One part is written as it was read.
   const kept = parts.length > 1 || (said.length > 0 && whole.length > 0) ? { summary, content } : undefined
-  const more = others(item, reasoningFields)
-  if (kept !== undefined || more !== undefined) block.own = { responses: { ...kept, ...more } }
-  return block
+  return {
+    kind: 'reasoning',
+    text: parts.join('\n\n'),
+    place,
+    form: said.length > 0 ? 'summary' : undefined,
+    state: stateOf(encrypted, maker),
+    own: joinOwn(asOwn('responses', kept), ownOf('responses', item, reasoningFields)),
+  }
 }
 
 export function textsIn(parts: unknown): string[] {
-  if (!Array.isArray(parts)) return []
-  return parts.flatMap((part: unknown) => (isRecord(part) && textOf(part['text']) !== '' ? [textOf(part['text'])] : []))
+  return itemsOf(parts).flatMap((part) => textOf(fieldsOf(part)['text']) || [])
 }
 
 function readCall(
@@ -106,11 +102,8 @@ function readCall(
 ): CallBlock {
   const { call_id: id, name, namespace } = item
   const called = nameIn(namespace, textOf(name))
-  const block: Mutable<CallBlock> = { kind: 'call', id: textOf(id), name: called, by, input, place }
-  if (by === 'function' && input === '') block.input = '{}'
-  const own = others(item, known)
-  if (own !== undefined) block.own = { responses: own }
-  return block
+  const whole = by === 'function' && input === '' ? '{}' : input
+  return { kind: 'call', id: textOf(id), name: called, by, input: whole, place, own: ownOf('responses', item, known) }
 }
 
 function readOfClient(item: Fields, place: string): CallBlock {
@@ -123,7 +116,5 @@ function readOfClient(item: Fields, place: string): CallBlock {
 function readImage(item: Fields, place: string): MediaBlock {
   const mediaType = `image/${textOf(item['output_format']) || 'png'}`
   const source = { mediaType, base64: plainBase64(textOf(item['result'])) }
-  const more = others(item, imageFields)
-  const block: MediaBlock = { kind: 'media', type: 'image', source, place }
-  return more === undefined ? block : { ...block, own: { responses: more } }
+  return { kind: 'media', type: 'image', source, place, own: ownOf('responses', item, imageFields) }
 }

@@ -10,8 +10,6 @@ export class OpenCall implements OpenItem {
   readonly #call: Called
   readonly #kind: 'function' | 'custom' | 'client'
   #input = ''
-  /** Whether its input is complete. */
-  ended = false
 
   constructor(place: Place, call: Called) {
     this.place = place

@@ -37,12 +37,7 @@ export class OpenReasoning implements OpenItem {
       send(`${this.#kind}.done`, { ...this.#at(), text: this.#text }, out)
       this.#part('done', out)
     }
-    const block: { -readonly [Name in keyof ReasoningBlock]: ReasoningBlock[Name] } = {
-      kind: 'reasoning',
-      text: this.#text,
-    }
-    if (this.#form !== undefined) block.form = this.#form
-    if (this.#state !== undefined) block.state = this.#state
+    const block = { text: this.#text, form: this.#form, state: this.#state }
     return { ...writtenReasoning(this.place.item_id, block, this.#isSummary), ...this.#own }
   }
 

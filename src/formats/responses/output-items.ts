@@ -1,9 +1,8 @@
 /** Output items for clients: whole, or as far as they are written. */
-import type { CallBlock, Citation, Fields, ReasoningBlock, State } from '../../conversation/conversation.ts'
+import type { CallBlock, Fields, ReasoningBlock, State } from '../../conversation/conversation.ts'
 import { detailOf, isSignature } from '../chat/details.ts'
 import { withText } from '../chat/states.ts'
 import { packState } from '../model-state.ts'
-import { annotationOf } from './citations.ts'
 import { writeClientCall } from './client-tools.ts'
 import { reasoningItem } from './item-writer.ts'
 import { innerName } from './names.ts'
@@ -36,12 +35,6 @@ export function textPart(text: string, annotations: readonly Fields[], logprobs:
   return { type: 'output_text', text, annotations, logprobs }
 }
 
-/** `at`: where the block begins in the part. */
-export function annotationsOf(citations: readonly Citation[] | undefined, at: number, length: number): Fields[] {
-  if (citations === undefined) return []
-  return citations.map((each) => annotationOf(each, at, length)).filter((each) => each !== undefined)
-}
-
 /** Some clients drop the text of reasoning, which some models want back with it. */
 export function writtenReasoning(
   id: string,
@@ -55,7 +48,7 @@ export function writtenReasoning(
 function withReasoning(state: State, text: string, form: ReasoningBlock['form']): State {
   if (isPacked(state.data)) return text === '' ? state : withText(state, text)
   if (!isSignature(state.maker)) return state
-  const block = { kind: 'reasoning', length: 0, text, ...(form !== undefined && { form }) } as const
+  const block = { kind: 'reasoning', length: 0, text, form } as const
   return { maker: state.maker, data: packState({ message: { reasoning_details: [detailOf(block, state, 0)] } }) }
 }
 

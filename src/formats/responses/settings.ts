@@ -1,26 +1,24 @@
 /** Settings and the format of the answer, in the words of this wire. */
 import { isClosed } from '../closed-schema.ts'
 import type { Fields, Output, Reasoning, Settings } from '../../conversation/conversation.ts'
-import { effortOf } from '../chat/settings.ts'
+import { writeNumbers } from '../field-names.ts'
 import type { Target } from '../format.ts'
-import { numbers } from './request-reader.ts'
+import { effortOf } from '../reasoning.ts'
+import { numbers } from './field-names.ts'
 import type { ResponsesTraits } from './traits.ts'
 
 export function writeOutput(output: Output | undefined): Fields | undefined {
   if (output === undefined) return undefined
   if (output.kind === 'json') return { format: { type: 'json_object' } }
   const { name = 'answer', description, schema, strict = isClosed(schema) } = output
-  return { format: { type: 'json_schema', name, ...(description !== undefined && { description }), schema, strict } }
+  return { format: { type: 'json_schema', name, description, schema, strict } }
 }
 
 export function writeSettings(settings: Settings, to: Target<ResponsesTraits>): Record<string, unknown> {
   const { max, topK, logprobs, user, tier, stream } = settings
   const out: Record<string, unknown> = {}
   if (stream === true) out['stream'] = true
-  for (const [name, field] of Object.entries(numbers)) {
-    const value = settings[name as keyof typeof numbers]
-    if (value !== undefined) out[field] = value
-  }
+  Object.assign(out, writeNumbers(settings, numbers))
   if (max !== undefined) out['max_output_tokens'] = Math.max(to.traits.leastTokens ?? 1, max)
   if (topK !== undefined) to.omit('top_k', 'the wire has no such field')
   if (logprobs !== undefined && logprobs > 0) out['top_logprobs'] = logprobs
@@ -42,5 +40,5 @@ function reasoningOf(
   const effort = effortOf(reasoning, max)
   const asksText = reasoning.show === 'summary' || (shown === 'shown' && reasoning.mode !== 'off')
   if (effort === undefined && !asksText) return undefined
-  return { ...(effort !== undefined && { effort }), ...(asksText && { summary: 'auto' }) }
+  return { effort, summary: asksText ? 'auto' : undefined }
 }

@@ -42,7 +42,7 @@ export function isPacked(data: string): boolean {
  */
 export function unpacked({ maker, data }: State, states: StateReader, place: string): readonly Block[] | undefined {
   if (!isSignature(maker) || !isPacked(data)) return undefined
-  const details = states.read(seal(maker, data), maker)?.message?.['reasoning_details']
+  const details = states.unpack(data)?.message?.['reasoning_details']
   if (!Array.isArray(details)) return []
   return readAssistant({ reasoning_details: details }, place).blocks.filter(({ kind }) => kind === 'reasoning')
 }

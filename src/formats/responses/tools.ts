@@ -1,31 +1,28 @@
 /** Tools and the choice among them, in both directions. */
 import { invalid } from '../../errors.ts'
-import { isRecord, textOf } from '../../wire/json.ts'
+import { listOf, readRecord } from '../../providers/reading/parts.ts'
+import { booleanOf, isRecord, itemsOf, stringOf, textOf } from '../../wire/json.ts'
 import type { Conversation, Fields, FunctionTool, OwnTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import { asOwn, joinOwn, ownOf } from '../../conversation/own.ts'
 import { isClosed } from '../closed-schema.ts'
 import { customFunction } from '../stages/custom-tools.ts'
-import { chatNameOf } from '../tool-names.ts'
+import { callable, noParameters, sayable, shortName } from '../tools.ts'
 import { declaredAs } from './client-tools.ts'
 import { unsupported } from './content.ts'
-import { callable, groupOf, nameIn, ownName } from './names.ts'
+import { groupOf, nameIn, ownName } from './names.ts'
 import type { Target } from '../format.ts'
 import type { ResponsesTraits } from './traits.ts'
 
 /** Groups are flattened. */
 export function readTools(raw: unknown): Tool[] {
-  if (raw === undefined || raw === null) return []
-  if (!Array.isArray(raw)) throw invalid('"tools" must be a list.', 'tools')
   const tools: Tool[] = []
-  for (const [index, each] of raw.entries()) {
+  for (const [index, each] of listOf(raw, 'tools').entries()) {
     const place = `tools[${index}]`
-    if (!isRecord(each)) throw invalid(`"${place}" must be an object.`, place)
-    const { tools: inner, ...group } = each
-    if (each['type'] !== 'namespace') tools.push(readTool(each, place, undefined))
-    else if (Array.isArray(inner))
-      for (const [at, tool] of inner.entries()) {
+    const { tools: inner, ...group } = readRecord(each, place)
+    if (group['type'] !== 'namespace') tools.push(readTool(each as Fields, place, undefined))
+    else
+      for (const [at, tool] of itemsOf(inner).entries())
         if (isRecord(tool)) tools.push(readTool(tool, `${place}.tools[${at}]`, group))
-      }
   }
   return withoutClashes(tools)
 }
@@ -36,26 +33,20 @@ function readTool(raw: Fields, place: string, group: Fields | undefined): Tool {
   const { type, name, description, parameters, strict } = raw
   if ((type === 'function' || type === 'custom') && typeof name !== 'string')
     throw invalid(`Missing required parameter: "${place}.name".`, `${place}.name`)
-  const inGroup = group === undefined ? undefined : { group }
-  if (type === 'function') {
-    const own = { ...others(raw, functionFields), ...inGroup }
+  const inGroup = asOwn('responses', group && { group })
+  if (type === 'function')
     return {
       kind: 'function',
       name: nameIn(group?.['name'], name as string),
       place,
-      ...(typeof description === 'string' && { description }),
-      ...(isRecord(parameters) && { schema: parameters }),
-      ...(typeof strict === 'boolean' && { strict }),
-      ...(Object.keys(own).length > 0 && { own: { responses: own } }),
+      description: stringOf(description),
+      schema: isRecord(parameters) ? parameters : undefined,
+      strict: booleanOf(strict),
+      own: joinOwn(ownOf('responses', raw, functionFields), inGroup),
     }
-  }
   const tool = { kind: 'own', format: 'responses', type: textOf(type), value: raw, place } as const
-  if (type === 'custom') {
-    const called = customFunction(raw, nameIn(group?.['name'], name as string), place)
-    return { ...tool, instead: inGroup === undefined ? called : { ...called, own: { responses: inGroup } } }
-  }
-  const instead = declaredAs(raw)
-  return instead === undefined ? tool : { ...tool, instead }
+  if (type !== 'custom') return { ...tool, instead: declaredAs(raw) }
+  return { ...tool, instead: { ...customFunction(raw, nameIn(group?.['name'], name as string), place), own: inGroup } }
 }
 
 /** A function of the client has precedence over a tool that is only said as one. */
@@ -63,16 +54,12 @@ function withoutClashes(tools: Tool[]): Tool[] {
   const names = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])))
   return tools.map((tool) => {
     if (tool.kind === 'function' || tool.type === 'custom' || !names.has(tool.instead?.name ?? '')) return tool
-    const { instead: _, ...rest } = tool
-    return rest satisfies OwnTool
+    return { ...tool, instead: undefined }
   })
 }
 
 /** `allowed_tools` leaves out the other tools. Throws 400 for a choice that the tools do not allow. */
-export function readChoice(
-  raw: unknown,
-  tools: readonly Tool[],
-): { readonly tools: readonly Tool[]; readonly toolChoice?: ToolChoice } {
+export function readChoice(raw: unknown, tools: readonly Tool[]): Pick<Conversation, 'tools' | 'toolChoice'> {
   if (raw === undefined || raw === null) return { tools }
   const any = tools.some((tool) => callable(tool) !== undefined)
   if (raw === 'auto' || raw === 'none') return any ? { tools, toolChoice: raw } : { tools }
@@ -82,7 +69,7 @@ export function readChoice(
   }
   if (!isRecord(raw)) throw invalid('"tool_choice" must be a string or an object.', 'tool_choice')
   if (raw['type'] === 'allowed_tools') {
-    const listed = new Set((Array.isArray(raw['tools']) ? raw['tools'] : []).map((each) => find(each, tools)))
+    const listed = new Set(itemsOf(raw['tools']).map((each) => find(each, tools)))
     const allowed = tools.filter((tool) => callable(tool) !== undefined && listed.has(tool))
     const required = raw['mode'] === 'required'
     if (required && allowed.length === 0) throw impossible('must allow a tool that this model can call')
@@ -131,19 +118,15 @@ export function writeTools({ tools, toolChoice, parallel }: Conversation, omit: 
     }
   }
   if (written.length === 0) return {}
-  return {
-    tools: written,
-    ...(toolChoice !== undefined && { tool_choice: choiceOf(toolChoice, tools) }),
-    ...(parallel !== undefined && { parallel_tool_calls: parallel }),
-  }
+  const choice = toolChoice === undefined ? undefined : choiceOf(toolChoice, tools)
+  return { tools: written, tool_choice: choice, parallel_tool_calls: parallel }
 }
 
 function writeTool(tool: Tool, omit: Omit): Fields | undefined {
-  if (tool.kind === 'function') return writeFunction(tool, omit)
-  if (tool.format === 'responses') return tool.value
-  if (tool.instead !== undefined) return writeFunction(tool.instead, omit)
-  omit(tool.type, 'no other vendor has this tool')
-  return undefined
+  const said = sayable(tool, 'responses')
+  if (said?.kind === 'function') return writeFunction(said, omit)
+  if (said === undefined) omit((tool as OwnTool).type, 'no other vendor has this tool')
+  return said?.value
 }
 
 /** Without `strict`, OpenAI would enforce the schema and require all of its properties; it rejects one that is not closed. */
@@ -152,17 +135,9 @@ function writeFunction(tool: FunctionTool, omit: Omit): Fields {
   const { group: _, ...more } = own?.responses ?? {}
   const enforced = strict && isClosed(schema)
   if (strict && !enforced) omit(`${place}.strict`, 'the schema cannot be enforced')
-  return {
-    type: 'function',
-    name: chatNameOf(ownName(tool), undefined),
-    ...(description !== undefined && { description }),
-    parameters: schema,
-    strict: enforced,
-    ...more,
-  }
+  const named = { name: shortName(ownName(tool)), description }
+  return { type: 'function', ...named, parameters: schema, strict: enforced, ...more }
 }
-
-const noParameters: Fields = { type: 'object', properties: {} }
 
 function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
   if (choice === 'any') return 'required'
@@ -171,9 +146,5 @@ function choiceOf(choice: ToolChoice, tools: readonly Tool[]): unknown {
   const called = tool && callable(tool)
   const namespace = tool && groupOf(tool)?.['name']
   const type = tool?.kind === 'own' && tool.format === 'responses' ? tool.type : 'function'
-  return {
-    type,
-    name: chatNameOf(called === undefined ? choice.name : ownName(called), undefined),
-    ...(namespace !== undefined && { namespace }),
-  }
+  return { type, name: shortName(called === undefined ? choice.name : ownName(called)), namespace }
 }

@@ -1,8 +1,8 @@
 /** The items of a request as turns. */
 import { GatewayError, invalid } from '../../errors.ts'
 import { isRecord, textOf } from '../../wire/json.ts'
-import type { Block, Fields, ResultBlock, Turn } from '../../conversation/conversation.ts'
-import { others } from '../../conversation/json.ts'
+import type { Block, Fields, Own, ResultBlock, Turn } from '../../conversation/conversation.ts'
+import { joinOwn, ownOf } from '../../conversation/own.ts'
 import { anyMaker, unseal } from '../envelope.ts'
 import { StateReader } from '../model-state.ts'
 import { readClientOutput } from './client-tools.ts'
@@ -14,7 +14,7 @@ interface OpenTurn {
   readonly role: Turn['role']
   readonly blocks: Block[]
   readonly place: string
-  readonly own?: { readonly responses: Fields }
+  readonly own?: Own | undefined
 }
 
 const messageFields = new Set(['type', 'role', 'content', 'id', 'status'])
@@ -76,9 +76,9 @@ export class TurnReader {
     const { role } = item
     this.#requireOutputs()
     const blocks = readParts(item['content'], `${place}.content`)
-    const own = { ...others(item, messageFields), ...(role === 'developer' && { role }) }
-    const more = Object.keys(own).length > 0 ? { own: { responses: own } } : {}
-    this.#turns.push({ role: role === 'user' ? 'user' : 'system', blocks, place, ...more })
+    const mark = role === 'developer' ? { responses: { role } } : undefined
+    const own = joinOwn(ownOf('responses', item, messageFields), mark)
+    this.#turns.push({ role: role === 'user' ? 'user' : 'system', blocks, place, own })
   }
 
   #output(item: Fields, place: string): void {
@@ -134,12 +134,12 @@ function readOutput(item: Fields, callId: string, place: string): ResultBlock {
   const ofClient = readClientOutput(item, place)
   if (ofClient !== undefined) {
     const { id: _, ...raw } = item
-    const failed = ofClient.failed ? { failed: true } : {}
-    return { kind: 'result', callId, blocks: ofClient.blocks, ...failed, place, own: { responses: { raw } } }
+    const { blocks, failed } = ofClient
+    return { kind: 'result', callId, blocks, failed: failed || undefined, place, own: { responses: { raw } } }
   }
-  const own = { ...others(item, outputFields), ...(item['type'] === 'custom_tool_call_output' && { by: 'custom' }) }
-  const more = Object.keys(own).length > 0 ? { own: { responses: own } } : {}
-  return { kind: 'result', callId, blocks: readParts(item['output'], `${place}.output`), place, ...more }
+  const mark = item['type'] === 'custom_tool_call_output' ? { responses: { by: 'custom' } } : undefined
+  const own = joinOwn(ownOf('responses', item, outputFields), mark)
+  return { kind: 'result', callId, blocks: readParts(item['output'], `${place}.output`), place, own }
 }
 
 /** The error for a compaction of another vendor. */

@@ -50,8 +50,7 @@ export function customFunction(raw: Fields, name: string, place: string | undefi
     required: ['input'],
     additionalProperties: false,
   }
-  const made: FunctionTool = { kind: 'function', name, description: text, schema }
-  return place === undefined ? made : { ...made, place }
+  return { kind: 'function', name, description: text, schema, place }
 }
 
 /** A chat has the grammar in a field of its own, Responses beside the type. */

@@ -3,7 +3,7 @@ import { isName, longestUser } from '../../callers/users-and-tags.ts'
 import { header, type Exchange } from '../../http/exchange.ts'
 import { isMessages } from '../../http/target.ts'
 import type { UsageOptions } from './options.ts'
-import { objectIn } from '../../http/json.ts'
+import { objectOf } from '../../conversation/json.ts'
 
 /** Whom the usage of a request is attributed to. */
 export interface Attribution {
@@ -86,7 +86,7 @@ export function namesIn(metadata: unknown): Named {
   const [, device, account, session] = joined.exec(id) ?? []
   if (device !== undefined) return { user: account || device, session }
   if (!id.startsWith('{')) return { user: id }
-  const ids = objectIn(id)
+  const ids = objectOf(id)
   return ids === undefined
     ? { user: id }
     : { user: ids['account_uuid'] || ids['device_id'], session: ids['session_id'] }
