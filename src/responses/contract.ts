@@ -1,8 +1,8 @@
-/** One stored response, with the conversation before it. Holds JSON values only, so that any store can keep it. */
+/** One stored response with the conversation before it, or a conversation. Holds JSON values only, so that any store can keep it. */
 export interface ResponseRecord {
   /** The account that owns it. */
   readonly account: string
-  /** The response's public id, such as `resp_68af…`: 1 to 1,024 visible ASCII characters, unique within the account. */
+  /** The public id, such as `resp_68af…` or `conv_68af…`: 1 to 1,024 visible ASCII characters, unique within the account. */
   readonly id: string
   /**
    * Ids of its items, which later requests can reference: 1 to 1,024 visible ASCII characters each. Clients choose some
@@ -11,6 +11,8 @@ export interface ResponseRecord {
   readonly items: readonly string[]
   /** JSON text in a format of the gateway. Contains the caller's input and output. */
   readonly body: string
+  /** Of a conversation: 1 when it is put, one more with each `replace`. Absent: the record is only put and deleted. */
+  readonly version?: number
 }
 
 /**
@@ -29,6 +31,12 @@ export interface ResponseStore {
    * `put` and `delete` that resolved before.
    */
   get(account: string, id: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
+  /**
+   * Required. Replaces body and version of the record with this account and id if its version is `record.version - 1`, and
+   * returns true. Otherwise, also if there is none, returns false and changes nothing. Of any number of concurrent calls for one
+   * version exactly one returns true. The record is then kept as if it had been put.
+   */
+  replace(record: ResponseRecord): Promise<boolean> | boolean
   /** Required. A record of this account whose `items` include this id; any of them if there are several. */
   holding(account: string, itemId: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
   /** Required. Deletes a record. Of several concurrent calls exactly one returns true; returns false if there is none. */

@@ -49,18 +49,25 @@ export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): R
     records().delete(key)
     return undefined
   }
+  const put = (record: ResponseRecord) => {
+    const key = keyOf(record.account, record.id)
+    records().set(key, { record, at: clock() })
+    // The cache does not accept a record larger than its capacity.
+    if (!records().has(key)) return
+    for (const item of record.items) {
+      const place = keyOf(record.account, item)
+      places.set(place, (places.get(place) ?? new Set()).add(key))
+    }
+  }
   return {
-    put(record) {
-      const key = keyOf(record.account, record.id)
-      records().set(key, { record, at: clock() })
-      // The cache does not accept a record larger than its capacity.
-      if (!records().has(key)) return
-      for (const item of record.items) {
-        const place = keyOf(record.account, item)
-        places.set(place, (places.get(place) ?? new Set()).add(key))
-      }
-    },
+    put,
     get: (account, id) => find(keyOf(account, id)),
+    replace(record) {
+      const before = find(keyOf(record.account, record.id))
+      if (before?.version === undefined || before.version + 1 !== record.version) return false
+      put({ ...before, body: record.body, version: record.version })
+      return true
+    },
     holding(account, itemId) {
       const keys = places.get(keyOf(account, itemId)) ?? []
       for (const key of keys) {

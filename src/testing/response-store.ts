@@ -120,6 +120,46 @@ export function testResponseStore(
     assert.equal(await store.deleteAll(fresh('account')), false)
   })
 
+  it('replace takes only the next version, through every handle, and changes body and version', async (store, other) => {
+    const record = await put(store, { version: 1 })
+    const next = { ...record, version: 2, body: '{"next":true}' }
+    assert.equal(await store.replace({ ...next, version: 3 }), false)
+    assert.equal(await store.replace({ ...next, version: 1 }), false)
+    assert.deepEqual(await other.get(record.account, record.id), record)
+    assert.equal(await other.replace(next), true)
+    assert.deepEqual(await store.get(record.account, record.id), next)
+    assert.equal((await store.holding(record.account, 'msg_1'))?.version, 2)
+    assert.equal(await store.replace(next), false)
+  })
+
+  it('replace changes nothing of a record without a version, of another account, or that was deleted', async (store) => {
+    const { account, id, ...rest } = await put(store)
+    assert.equal(await store.replace({ account, id, ...rest, version: 1 }), false)
+    const kept = await put(store, { version: 1 })
+    assert.equal(await store.replace({ ...kept, account: fresh('account'), version: 2 }), false)
+    assert.deepEqual(await store.get(kept.account, kept.id), kept)
+    await store.delete(kept.account, kept.id)
+    assert.equal(await store.replace({ ...kept, version: 2 }), false)
+    assert.equal(await store.get(kept.account, kept.id), undefined)
+  })
+
+  it('exactly one of many concurrent replaces of one version succeeds', async (store, other) => {
+    let record = await put(store, { version: 1 })
+    for (let round = 0; round < 5; round++) {
+      let made = 0
+      const version = (record.version as number) + 1
+      const next = () => ({ ...record, version, body: `{"by":${made++}}` })
+      const replaced = await race(10, [store, other], async (handle) => {
+        const own = next()
+        return (await handle.replace(own)) ? own : undefined
+      })
+      const winners = replaced.filter((each) => each !== undefined)
+      assert.equal(winners.length, 1)
+      record = winners[0] as ResponseRecord
+      assert.deepEqual(await other.get(record.account, record.id), record)
+    }
+  })
+
   testResponseNames(it)
 
   it('records with different accounts or ids are separate, whatever characters these contain', async (store) => {

@@ -38,6 +38,7 @@ export interface Answer {
 const none: ResponseStore = {
   put: () => undefined,
   get: () => undefined,
+  replace: () => false,
   holding: () => undefined,
   delete: () => false,
 }

@@ -66,6 +66,37 @@ const faults: Fault<ResponseStore>[] = [
     'an item of several records is found until the last of them is deleted',
   ],
   [
+    'replace ignores the version',
+    (store) => ({
+      replace: async (record) => Boolean(await store.get(record.account, record.id)) && (await store.put(record), true),
+    }),
+    'replace takes only the next version, through every handle, and changes body and version',
+  ],
+  [
+    'replace adds a record that was deleted',
+    (store) => ({
+      async replace(record) {
+        if ((await store.get(record.account, record.id)) !== undefined) return store.replace(record)
+        await store.put(record)
+        return true
+      },
+    }),
+    'replace changes nothing of a record without a version, of another account, or that was deleted',
+  ],
+  [
+    'replace reads, waits and then writes',
+    (store) => ({
+      async replace(record) {
+        const before = await store.get(record.account, record.id)
+        await turn()
+        if (before?.version !== (record.version ?? 0) - 1) return false
+        await store.put(record)
+        return true
+      },
+    }),
+    'exactly one of many concurrent replaces of one version succeeds',
+  ],
+  [
     'the case of ids is ignored',
     (store) => ({
       put: (record) => store.put({ ...record, id: record.id.toLowerCase() }),

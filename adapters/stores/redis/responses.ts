@@ -1,5 +1,5 @@
 /**
- * Responses: a hash for each, and sorted sets of responses, scored by expiry: one for each account, and one for each item
+ * Responses and conversations: a hash for each, and sorted sets of responses, scored by expiry: one for each account, and one for each item
  * with the responses that contain it.
  */
 import type { ResponseStore } from '../index.ts'
@@ -25,9 +25,10 @@ const put = lua(
   responseText,
   expiringText,
   `
-local id, items, body, age = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local id, items, body, age, version = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 remove(id)
 redis.call('HSET', response(id), 'items', items, 'body', body)
+if version ~= '' then redis.call('HSET', response(id), 'version', version) end
 redis.call('PEXPIRE', response(id), whole(age))
 note(own, id, age)
 for _, item in ipairs(cjson.decode(items)) do note(holders(item), id, age) end
@@ -37,8 +38,21 @@ for _, item in ipairs(cjson.decode(items)) do note(holders(item), id, age) end
 const get = lua(
   responseText,
   `
-local found = redis.call('HMGET', response(ARGV[3]), 'items', 'body')
-return found[1] and { ARGV[3], found[1], found[2] }
+local found = redis.call('HMGET', response(ARGV[3]), 'items', 'body', 'version')
+return found[1] and { ARGV[3], found[1], found[2], found[3] }
+`,
+)
+
+const replace = lua(
+  responseText,
+  expiringText,
+  `
+local id, body, age, version = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
+if tonumber(redis.call('HGET', response(id), 'version') or '') ~= tonumber(version) - 1 then return 0 end
+redis.call('HSET', response(id), 'body', body, 'version', version)
+redis.call('PEXPIRE', response(id), whole(age))
+note(own, id, age)
+return 1
 `,
 )
 
@@ -46,8 +60,8 @@ const holding = lua(
   responseText,
   `
 for _, id in ipairs(redis.call('ZREVRANGEBYSCORE', holders(ARGV[3]), '+inf', real(now), 'LIMIT', '0', '9')) do
-  local found = redis.call('HMGET', response(id), 'items', 'body')
-  if found[1] then return { id, found[1], found[2] } end
+  local found = redis.call('HMGET', response(id), 'items', 'body', 'version')
+  if found[1] then return { id, found[1], found[2], found[3] } end
 end
 `,
 )
@@ -66,17 +80,28 @@ return redis.call('EXISTS', own)
 /** Keeps each response for `ageMs` milliseconds. */
 export function redisResponses(scripts: Scripts, keyBases: KeyBases, ageMs: number): ResponseStore {
   const find = async (script: string, account: string, id: string) => {
-    const row = await scripts.run<readonly [string, string, string] | null>(
+    const row = await scripts.run<readonly [string, string, string, (string | null)?] | null>(
       script,
       keyBases.baseOf(account),
       account,
       id,
     )
-    return row === null ? undefined : { account, id: row[0], items: JSON.parse(row[1]) as string[], body: row[2] }
+    if (row === null) return undefined
+    const [own, items, body, version] = row
+    return {
+      account,
+      id: own,
+      items: JSON.parse(items) as string[],
+      body,
+      ...(version && { version: Number(version) }),
+    }
   }
   return {
-    async put({ account, id, items, body }) {
-      await scripts.run(put, keyBases.baseOf(account), account, id, JSON.stringify(items), body, ageMs)
+    async put({ account, id, items, body, version = '' }) {
+      await scripts.run(put, keyBases.baseOf(account), account, id, JSON.stringify(items), body, ageMs, version)
+    },
+    async replace({ account, id, body, version = 0 }) {
+      return (await scripts.run<number>(replace, keyBases.baseOf(account), account, id, body, ageMs, version)) === 1
     },
     get: (account, id) => find(get, account, id),
     holding: (account, itemId) => find(holding, account, itemId),

@@ -1,9 +1,9 @@
-/** Stored responses, and an index from their items to them. */
+/** Stored responses and conversations, and an index from the items of responses to them. */
 import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Dialect, Sql } from './sql.ts'
 import { sweepOf } from './sweep.ts'
 
-export function responsesTables({ types: { name, real, text }, table, keyed, index }: Dialect): string {
+export function responsesTables({ types: { name, real, integer, text }, table, keyed, index }: Dialect): string {
   return `
     CREATE TABLE @.responses (
       account ${name} NOT NULL,
@@ -11,6 +11,7 @@ export function responsesTables({ types: { name, real, text }, table, keyed, ind
       ends ${real} NOT NULL,
       items ${text} NOT NULL,
       body ${text} NOT NULL,
+      version ${integer},
       PRIMARY KEY (account, id)
     ) ${table};
     CREATE INDEX ${index}responses_ends ON @.responses (ends);
@@ -32,8 +33,9 @@ export function sqlResponses(sql: Sql, ageMs: number): Required<ResponseStore> {
   const putting = [
     `DELETE FROM @.response_items WHERE account = :account AND response = :id
       AND ${among('item', each('own.items', 'responses', 'own.account = :account AND own.id = :id'))} AND NOT ${among('item', each(':items'))}`,
-    `INSERT INTO @.responses (account, id, ends, items, body) VALUES (:account, :id, ${dialect.now} + :ageMs, :items, :body)
-      ${dialect.replacing('account, id', ['ends', 'items', 'body'])}`,
+    `INSERT INTO @.responses (account, id, ends, items, body, version)
+      VALUES (:account, :id, ${dialect.now} + :ageMs, :items, :body, :version)
+      ${dialect.replacing('account, id', ['ends', 'items', 'body', 'version'])}`,
     `INSERT INTO @.response_items (account, item, response) SELECT :account, item, :id
       FROM (${each(':items')}) new WHERE true ${dialect.existing('response')}`,
   ]
@@ -42,18 +44,29 @@ export function sqlResponses(sql: Sql, ageMs: number): Required<ResponseStore> {
     const [row] = await all(text, { account, id })
     if (row === undefined) return undefined
     const { id: own, items, body } = row as Readonly<Record<'id' | 'items' | 'body', string>>
-    return { account, id: own, items: JSON.parse(items) as string[], body }
+    const version = row['version'] === null ? {} : { version: Number(row['version']) }
+    return { account, id: own, items: JSON.parse(items) as string[], body, ...version }
   }
   return {
     put(record) {
       sweep.use()
-      return batch(putting, { ...record, items: JSON.stringify(record.items), ageMs })
+      return batch(putting, { version: null, ...record, items: JSON.stringify(record.items), ageMs })
     },
     get: (account, id) =>
-      find(`SELECT id, items, body FROM @.responses WHERE account = :account AND id = :id AND ${kept}`, account, id),
+      find(
+        `SELECT id, items, body, version FROM @.responses WHERE account = :account AND id = :id AND ${kept}`,
+        account,
+        id,
+      ),
+    replace: async (record) =>
+      (await run(
+        `UPDATE @.responses SET body = :body, version = :version, ends = ${dialect.now} + :ageMs
+        WHERE account = :account AND id = :id AND version + 1 = :version AND ${kept}`,
+        { ...record, ageMs },
+      )) > 0,
     holding: (account, itemId) =>
       find(
-        `SELECT id, items, body FROM @.response_items i JOIN @.responses r ON r.account = i.account AND r.id = i.response
+        `SELECT id, items, body, version FROM @.response_items i JOIN @.responses r ON r.account = i.account AND r.id = i.response
         WHERE i.account = :account AND i.item = :id AND ${kept} LIMIT 1`,
         account,
         itemId,

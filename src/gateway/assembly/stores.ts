@@ -91,6 +91,7 @@ function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
 export function guardedResponses(store: ResponseStore, guard: Guard): ResponseStore {
   return {
     put: (record) => guard.call(() => store.put({ ...record, items: record.items.filter((id) => isStorable(id)) })),
+    replace: (record) => guard.call(() => store.replace(record)),
     get: (account, id) => (isStorable(id) ? guard.call(() => store.get(account, id)) : undefined),
     holding: (account, itemId) => (isStorable(itemId) ? guard.call(() => store.holding(account, itemId)) : undefined),
     delete: (account, id) => (isStorable(id) ? guard.call(() => store.delete(account, id)) : false),

@@ -12,7 +12,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   audit: ['append', 'last', 'list', 'read', 'erase'],
   vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],
   registry: ['all', 'put'],
-  responses: ['put', 'get', 'holding', 'delete'],
+  responses: ['put', 'get', 'replace', 'holding', 'delete'],
   admission: ['admit', 'finish'],
 }
 
