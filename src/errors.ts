@@ -15,6 +15,7 @@ interface Refusal {
 export type ErrorCode =
   | 'invalid_request_error'
   | 'unsupported_parameter'
+  | 'mutually_exclusive_parameters'
   | 'unsupported_value'
   | 'context_length_exceeded'
   | 'content_policy_violation'
@@ -54,6 +55,11 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     status: 400,
     type: 'invalid_request_error',
     message: 'A parameter of this request is not supported by the model.',
+  },
+  mutually_exclusive_parameters: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Parameters of this request exclude each other.',
   },
   unsupported_value: {
     status: 400,

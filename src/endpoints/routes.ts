@@ -16,6 +16,16 @@ import { messages } from './messages/messages.ts'
 import { listContentModels, listModels, retrieveContentModel, retrieveModel } from './models/models.ts'
 import { moderations } from './moderations.ts'
 import { compactResponse } from './responses/compact.ts'
+import {
+  createConversation,
+  createConversationItems,
+  deleteConversation,
+  deleteConversationItem,
+  listConversationItems,
+  retrieveConversation,
+  retrieveConversationItem,
+  updateConversation,
+} from './responses/conversations.ts'
 import { countInputTokens } from './responses/input-tokens.ts'
 import { responses } from './responses/responses.ts'
 import { cancelResponse, deleteResponse, listInputItems, retrieveResponse } from './responses/stored.ts'
@@ -50,6 +60,14 @@ export const ownEndpoints: readonly Endpoint[] = [
   cancelResponse,
   retrieveResponse,
   deleteResponse,
+  createConversation,
+  retrieveConversation,
+  updateConversation,
+  deleteConversation,
+  createConversationItems,
+  listConversationItems,
+  retrieveConversationItem,
+  deleteConversationItem,
   imageGenerations,
   imageEdits,
   rerank,
@@ -76,6 +94,8 @@ type Methods = Record<string, Endpoint>
 
 interface OpenPath {
   readonly before: string
+  /** Between two segments. */
+  readonly within: string | undefined
   readonly after: string
   readonly methods: Methods
   readonly isOneSegment: boolean
@@ -106,9 +126,10 @@ export class Routes {
     }
     const open: OpenPath[] = []
     for (const [path, methods] of table) {
-      const [before = '', after] = path.split('*')
+      const [before = '', ...rest] = path.split('*')
+      const after = rest.pop()
       if (after === undefined) this.#fixed.set(path, methods)
-      else open.push({ before, after, methods, isOneSegment: !path.endsWith('/models/*') })
+      else open.push({ before, within: rest[0], after, methods, isOneSegment: !path.endsWith('/models/*') })
     }
     this.#elsewhere = new Set([...this.#fixed.keys()].filter((path) => !isBelowV1(path)))
     // The longer path first: `/v1/responses/*/cancel` before `/v1/responses/*`.
@@ -149,14 +170,21 @@ export class Routes {
   #find(path: string): Route | undefined {
     const methods = this.#fixed.get(path)
     if (methods !== undefined) return { methods, rest: '' }
-    for (const { before, after, methods: found, isOneSegment } of this.#open) {
+    for (const { before, within, after, methods: found, isOneSegment } of this.#open) {
       if (path.length > before.length + after.length && path.startsWith(before) && path.endsWith(after)) {
         const rest = path.slice(before.length, path.length - after.length)
-        if (!isOneSegment || !rest.includes('/')) return { methods: found, rest }
+        if (!isOneSegment || areSegments(rest, within)) return { methods: found, rest }
       }
     }
     return undefined
   }
+}
+
+/** Whether a part of a path is one segment, or two around `within`. */
+function areSegments(rest: string, within: string | undefined): boolean {
+  if (within === undefined) return !rest.includes('/')
+  const segments = rest.split(within)
+  return segments.length === 2 && segments.every((each) => each !== '' && !each.includes('/'))
 }
 
 function lengthOf({ before, after }: OpenPath): number {

@@ -4,6 +4,7 @@ import { GatewayError, type ErrorCode, type Fault } from '../errors.ts'
 const byCode: Readonly<Record<ErrorCode, Fault>> = {
   invalid_request_error: 'caller_invalid_request',
   unsupported_parameter: 'caller_invalid_request',
+  mutually_exclusive_parameters: 'caller_invalid_request',
   unsupported_value: 'caller_invalid_request',
   context_length_exceeded: 'caller_too_large',
   content_policy_violation: 'policy_content',

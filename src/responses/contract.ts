@@ -11,7 +11,7 @@ export interface ResponseRecord {
   readonly items: readonly string[]
   /** JSON text in a format of the gateway. Contains the caller's input and output. */
   readonly body: string
-  /** Of a conversation: 1 when it is put, one more with each `replace`. Absent: the record is only put and deleted. */
+  /** Of a conversation: 1 when it is added, one more with each `replace`. Absent: the record is only put and deleted. */
   readonly version?: number
 }
 
@@ -33,8 +33,8 @@ export interface ResponseStore {
   get(account: string, id: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
   /**
    * Required. Replaces body and version of the record with this account and id if its version is `record.version - 1`, and
-   * returns true. Otherwise, also if there is none, returns false and changes nothing. Of any number of concurrent calls for one
-   * version exactly one returns true. The record is then kept as if it had been put.
+   * returns true; version 1 adds the record, if there is none. Otherwise returns false and changes nothing. Of any number of
+   * concurrent calls for one version exactly one returns true. The record is then kept as if it had been put.
    */
   replace(record: ResponseRecord): Promise<boolean> | boolean
   /** Required. A record of this account whose `items` include this id; any of them if there are several. */

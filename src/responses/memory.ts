@@ -64,8 +64,9 @@ export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): R
     get: (account, id) => find(keyOf(account, id)),
     replace(record) {
       const before = find(keyOf(record.account, record.id))
-      if (before?.version === undefined || before.version + 1 !== record.version) return false
-      put({ ...before, body: record.body, version: record.version })
+      const version = before === undefined ? 0 : before.version
+      if (version === undefined || version + 1 !== record.version) return false
+      put({ ...record, items: before?.items ?? record.items })
       return true
     },
     holding(account, itemId) {

@@ -133,14 +133,23 @@ export function testResponseStore(
   })
 
   it('replace changes nothing of a record without a version, of another account, or that was deleted', async (store) => {
-    const { account, id, ...rest } = await put(store)
-    assert.equal(await store.replace({ account, id, ...rest, version: 1 }), false)
+    const plain = await put(store)
+    assert.equal(await store.replace({ ...plain, version: 1 }), false)
     const kept = await put(store, { version: 1 })
     assert.equal(await store.replace({ ...kept, account: fresh('account'), version: 2 }), false)
     assert.deepEqual(await store.get(kept.account, kept.id), kept)
     await store.delete(kept.account, kept.id)
     assert.equal(await store.replace({ ...kept, version: 2 }), false)
     assert.equal(await store.get(kept.account, kept.id), undefined)
+  })
+
+  it('version 1 adds a record once', async (store, other) => {
+    const record = responseRecord({ items: [], version: 1 })
+    const added = await race(10, [store, other], (handle) => handle.replace(record))
+    assert.equal(added.filter(Boolean).length, 1)
+    assert.deepEqual(await other.get(record.account, record.id), record)
+    await store.delete(record.account, record.id)
+    assert.equal(await other.replace(record), true)
   })
 
   it('exactly one of many concurrent replaces of one version succeeds', async (store, other) => {

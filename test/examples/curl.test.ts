@@ -46,6 +46,8 @@ test('there are commands for the endpoints', () => {
       '/audio/transcriptions',
       '/chat/completions',
       '/completions',
+      '/conversations',
+      '/conversations/',
       '/cost',
       '/embeddings',
       '/images/edits',
@@ -64,6 +66,7 @@ test('there are commands for the endpoints', () => {
 const printed: Readonly<Record<string, RegExp>> = {
   'chat/completions': /"content":"Hello/,
   cost: /"held":"0"/,
+  conversations: /"conversation":\{"id":"(conv_\w+)"\}[^]*"input_text","text":"Be brief."[^]*"text":"1, 2, 3, 4, 5"/,
   responses: /event: response\.completed/,
   messages: /event: message_stop[^]*"input_tokens":\d+/,
   embeddings: /"object":"embedding"/,

@@ -48,8 +48,9 @@ const replace = lua(
   expiringText,
   `
 local id, body, age, version = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
-if tonumber(redis.call('HGET', response(id), 'version') or '') ~= tonumber(version) - 1 then return 0 end
-redis.call('HSET', response(id), 'body', body, 'version', version)
+local before = redis.call('HMGET', response(id), 'items', 'version')
+if tonumber(before[1] and (before[2] or '') or '0') ~= tonumber(version) - 1 then return 0 end
+redis.call('HSET', response(id), 'items', before[1] or ARGV[7], 'body', body, 'version', version)
 redis.call('PEXPIRE', response(id), whole(age))
 note(own, id, age)
 return 1
@@ -100,8 +101,9 @@ export function redisResponses(scripts: Scripts, keyBases: KeyBases, ageMs: numb
     async put({ account, id, items, body, version = '' }) {
       await scripts.run(put, keyBases.baseOf(account), account, id, JSON.stringify(items), body, ageMs, version)
     },
-    async replace({ account, id, body, version = 0 }) {
-      return (await scripts.run<number>(replace, keyBases.baseOf(account), account, id, body, ageMs, version)) === 1
+    async replace({ account, id, items, body, version = 0 }) {
+      const values = [id, body, ageMs, version, JSON.stringify(items)]
+      return (await scripts.run<number>(replace, keyBases.baseOf(account), account, ...values)) === 1
     },
     get: (account, id) => find(get, account, id),
     holding: (account, itemId) => find(holding, account, itemId),

@@ -25,16 +25,17 @@ export function responsesTables({ types: { name, real, integer, text }, table, k
 
 /** The response store. Keeps each response for `ageMs` milliseconds. */
 export function sqlResponses(sql: Sql, ageMs: number): Required<ResponseStore> {
-  const { all, run, batch, part, dialect } = sql
+  const { all, run, insert, batch, part, dialect } = sql
   const { among, each } = dialect
   const sweep = sweepOf(sql, 'responses')
   const kept = `ends > ${dialect.now}`
   const some = dialect.some('responses', `account = :account ORDER BY id LIMIT ${dialect.part}`)
+  const adding = `INSERT INTO @.responses (account, id, ends, items, body, version)
+    VALUES (:account, :id, ${dialect.now} + :ageMs, :items, :body, :version)`
   const putting = [
     `DELETE FROM @.response_items WHERE account = :account AND response = :id
       AND ${among('item', each('own.items', 'responses', 'own.account = :account AND own.id = :id'))} AND NOT ${among('item', each(':items'))}`,
-    `INSERT INTO @.responses (account, id, ends, items, body, version)
-      VALUES (:account, :id, ${dialect.now} + :ageMs, :items, :body, :version)
+    `${adding}
       ${dialect.replacing('account, id', ['ends', 'items', 'body', 'version'])}`,
     `INSERT INTO @.response_items (account, item, response) SELECT :account, item, :id
       FROM (${each(':items')}) new WHERE true ${dialect.existing('response')}`,
@@ -59,6 +60,7 @@ export function sqlResponses(sql: Sql, ageMs: number): Required<ResponseStore> {
         id,
       ),
     replace: async (record) =>
+      (record.version === 1 && (await insert(adding, { ...record, items: JSON.stringify(record.items), ageMs }))) ||
       (await run(
         `UPDATE @.responses SET body = :body, version = :version, ends = ${dialect.now} + :ageMs
         WHERE account = :account AND id = :id AND version + 1 = :version AND ${kept}`,

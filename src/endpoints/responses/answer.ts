@@ -192,9 +192,13 @@ function completedAt(response: ResponseObject, { progress, now }: ResponseOrder)
 export function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
   const { earlier } = conversation
   const items = conversation.items.filter((item) => !isTrigger(item))
+  return [...items.slice(0, earlier), ...completed(items.slice(earlier), newItemId(id))]
+}
+
+/** Makes the ids of the items of one request. */
+export function newItemId(id: string): (kind: string) => string {
   let count = 0
-  const newId = (kind: string) => `${prefixes.get(kind) ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
-  return [...items.slice(0, earlier), ...completed(items.slice(earlier), newId)]
+  return (kind) => `${prefixes.get(kind) ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
 }
 
 const prefixes = new Map([

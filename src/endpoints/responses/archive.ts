@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ConversationMemory } from '../../http/exchange.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
+import { Conversations, isConversation, itemsOf as itemsIn } from './conversation.ts'
 
 /** A stored response with its complete input. */
 export interface StoredResponse {
@@ -16,6 +17,14 @@ export interface Keeping {
   readonly isStored: boolean
   /** Where it is remembered if it is not stored. */
   readonly memory: ConversationMemory | undefined
+  /** The conversation that it extends. */
+  readonly conversation?: Continued | undefined
+}
+
+/** A conversation that a response continues. `by`: see `Turn.by`; undefined: this response. */
+export interface Continued {
+  readonly id: string
+  readonly by: string | undefined
 }
 
 /** The stored responses of one account. No other account's responses can be read through it. */
@@ -33,15 +42,21 @@ export class ResponseArchive {
 
   /** Whether `put` keeps a response, for others to continue it. */
   get keeps(): boolean {
-    return this.#keeping?.isStored === true || this.#keeping?.memory !== undefined
+    const { isStored = false, memory, conversation } = this.#keeping ?? {}
+    return isStored || memory !== undefined || conversation !== undefined
   }
 
   /**
-   * Stores or remembers a response. `newItems`: the items of its input that no earlier response has. Rejects if the
-   * store fails.
+   * Adds a response to its conversation, and stores or remembers it. `newItems`: the items of its input that no earlier
+   * response has. Rejects if the store fails.
    */
   async put(stored: StoredResponse, newItems: readonly InputItem[]): Promise<void> {
     const { response } = stored
+    const { conversation } = this.#keeping ?? {}
+    if (conversation !== undefined) {
+      const turn = { by: conversation.by ?? response.id, items: [...newItems, ...response.output] }
+      await this.#conversations.append(conversation.id, turn)
+    }
     if (this.#keeping?.isStored !== true) {
       return this.#keeping?.memory?.put(this.#account, response.id, itemsOf(stored))
     }
@@ -59,15 +74,32 @@ export class ResponseArchive {
 
   /** The response with this id; undefined if there is none. */
   async find(id: string): Promise<StoredResponse | undefined> {
-    return isStorable(id) ? responseIn(await this.#store.get(this.#account, id)) : undefined
+    return isStorable(id) && !isConversation(id) ? responseIn(await this.#store.get(this.#account, id)) : undefined
   }
 
-  /** The items up to a response and its output; undefined if there is none with this id. */
-  async turns(id: string): Promise<readonly (InputItem | OutputItem)[] | undefined> {
+  /**
+   * The items of a response that is continued: its input and output, but not its instructions. Throws
+   * `previous_response_not_found` if there is none with this id.
+   */
+  async before(id: string): Promise<readonly (InputItem | OutputItem)[]> {
     const remembered = this.#keeping?.memory?.get(this.#account, id)
     if (remembered !== undefined) return remembered as readonly InputItem[]
     const stored = await this.find(id)
-    return stored && itemsOf(stored)
+    if (stored !== undefined) return itemsOf(stored)
+    throw new GatewayError('previous_response_not_found', {
+      param: 'previous_response_id',
+      message: `Previous response with id '${id.slice(0, 128)}' not found.`,
+    })
+  }
+
+  /** The items of a conversation, without those that the same request has added. Throws 404 if there is none with this id. */
+  async conversation({ id, by: own }: Continued): Promise<readonly InputItem[]> {
+    const { turns } = await this.#conversations.get(id)
+    return sinceCompaction(itemsIn({ turns: turns.filter(({ by }) => by !== own) }))
+  }
+
+  get #conversations(): Conversations {
+    return new Conversations(this.#store, this.#account)
   }
 
   /** All items of a response that contains the item with this id; empty if there is none. */
@@ -78,16 +110,20 @@ export class ResponseArchive {
 
   /** Deletes a response. Throws 404 like `get`. */
   async delete(id: string): Promise<void> {
-    if (!isStorable(id) || !(await this.#store.delete(this.#account, id))) throw notFound(id)
+    if (!isStorable(id) || isConversation(id) || !(await this.#store.delete(this.#account, id))) throw notFound(id)
   }
 }
 
 /** The items that a request which continues the response has before its own. A compaction replaces those before it. */
 function itemsOf({ input, response }: StoredResponse): readonly (InputItem | OutputItem)[] {
   const { object, output } = response
-  if (object === 'response.compaction') return output
-  const at = output.findLastIndex(({ type }) => type === 'compaction')
-  return at < 0 ? [...input, ...output] : output.slice(at)
+  const rest = sinceCompaction(output)
+  return object === 'response.compaction' || rest !== output ? rest : [...input, ...output]
+}
+
+function sinceCompaction<Item extends InputItem>(items: readonly Item[]): readonly Item[] {
+  const at = items.findLastIndex(({ type }) => type === 'compaction')
+  return at < 0 ? items : items.slice(at)
 }
 
 /**

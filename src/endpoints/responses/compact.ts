@@ -32,11 +32,10 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
   lengthFields: ['max_output_tokens'],
   async read(exchange, sizes, reading) {
     const order = await readResponse(exchange, sizes, reading)
-    if (!order.stream) return order
-    throw new GatewayError('unsupported_parameter', {
-      param: 'stream',
-      message: '"stream" is not supported by this endpoint. Leave it out.',
-    })
+    const param = order.stream ? 'stream' : order.field('conversation') ? 'conversation' : undefined
+    if (param === undefined) return order
+    const message = `"${param}" is not supported by this endpoint. Leave it out.`
+    throw new GatewayError('unsupported_parameter', { param, message })
   },
   async ask(provider, call, context) {
     const { output, usage, ...rest } =

@@ -1,6 +1,6 @@
 import type { ResponseObject, ResponseRequest, ResponseTool } from '../../wire/responses.ts'
 import type { Context } from '../endpoint.ts'
-import type { ResponseOrder } from './request.ts'
+import { conversationIn, type ResponseOrder } from './request.ts'
 
 /** The context of a request to the responses endpoint. */
 export type ResponseContext = Context<ResponseRequest, ResponseOrder>
@@ -18,6 +18,7 @@ export function emptyResponse({
   const text = order.field('text') as ResponseRequest['text']
   const reasoning = order.field('reasoning') as ResponseRequest['reasoning']
   const user = order.field('user')
+  const conversation = conversationIn(order.field)
   return {
     id: id.replace('req_', 'resp_'),
     object: 'response',
@@ -51,6 +52,7 @@ export function emptyResponse({
     usage: null,
     metadata: given('metadata', {}),
     ...(typeof user === 'string' && { user }),
+    ...(conversation !== undefined && { conversation: { id: conversation } }),
   }
 }
 

@@ -15,33 +15,29 @@ export interface ResponseConversation {
 }
 
 /**
- * Loads earlier turns and resolves references, among the caller's stored responses only; ids never reach a vendor. A
- * continued response contributes its input and output, but not its instructions. Throws 404 for an unknown response and
- * 400 for an unknown or repeated reference, or if the referenced items exceed `maxBytes` as JSON.
+ * Resolves references, among the caller's stored responses only; ids never reach a vendor. `earlier`: the items before those
+ * that are sent. Throws 400 for an unknown or repeated reference, or if the referenced items exceed `maxBytes` as JSON. `field`: where
+ * they are in the request.
  */
 export async function conversationOf(
   sent: readonly InputItem[],
-  previous: string | null | undefined,
+  earlier: readonly InputItem[],
   archive: ResponseArchive,
   maxBytes: number,
+  field = 'input',
 ): Promise<ResponseConversation> {
-  const earlier = previous ? await turnsBefore(previous, archive) : []
   const refers = sent.some(isReference)
-  const items = refers ? await resolved(sent, archive, maxBytes) : sent
+  const items = refers ? await resolved(sent, archive, maxBytes, field) : sent
   return { items: [...earlier, ...items], earlier: earlier.length, asSent: earlier.length === 0 && !refers }
 }
 
-async function turnsBefore(id: string, archive: ResponseArchive): Promise<readonly InputItem[]> {
-  const turns = await archive.turns(id)
-  if (turns !== undefined) return turns
-  throw new GatewayError('previous_response_not_found', {
-    param: 'previous_response_id',
-    message: `Previous response with id '${id.slice(0, 128)}' not found.`,
-  })
-}
-
-async function resolved(sent: readonly InputItem[], archive: ResponseArchive, maxBytes: number): Promise<InputItem[]> {
-  const found = await lookUp(referencesIn(sent), archive, maxBytes)
+async function resolved(
+  sent: readonly InputItem[],
+  archive: ResponseArchive,
+  maxBytes: number,
+  field: string,
+): Promise<InputItem[]> {
+  const found = await lookUp(referencesIn(sent, field), archive, maxBytes)
   return sent.map((item) => (isReference(item) ? (found.get(item.id as string) as InputItem) : item))
 }
 
@@ -49,28 +45,29 @@ function isReference(item: InputItem): boolean {
   return kindOf(item) === 'item_reference'
 }
 
-/** The referenced ids, each with its index in the input. */
-function referencesIn(sent: readonly InputItem[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>()
+/** The referenced ids, each with its place in the request. */
+function referencesIn(sent: readonly InputItem[], field: string): ReadonlyMap<string, string> {
+  const places = new Map<string, string>()
   for (const [index, item] of sent.entries()) {
     if (!isReference(item)) continue
     const id = item.id as string
     // A short reference to a large item, repeated, would expand without limit.
-    if (places.has(id)) throw unusable(id, 'is referenced more than once', index)
-    places.set(id, index)
+    const place = `${field}[${index}].id`
+    if (places.has(id)) throw unusable(id, 'is referenced more than once', place)
+    places.set(id, place)
   }
   return places
 }
 
 /** Reads each stored response once, even if it contains several of the items. */
 async function lookUp(
-  places: ReadonlyMap<string, number>,
+  places: ReadonlyMap<string, string>,
   archive: ResponseArchive,
   maxBytes: number,
 ): Promise<ReadonlyMap<string, InputItem>> {
   const found = new Map<string, InputItem>()
   let bytes = 0
-  for (const [id, index] of places) {
+  for (const [id, place] of places) {
     if (found.has(id)) continue
     for (const item of await archive.itemsWith(id)) {
       if (typeof item.id !== 'string' || !places.has(item.id) || found.has(item.id)) continue
@@ -78,11 +75,11 @@ async function lookUp(
       bytes += JSON.stringify(item).length
       if (bytes > maxBytes) throw new GatewayError('context_length_exceeded')
     }
-    if (!found.has(id)) throw unusable(id, 'not found', index)
+    if (!found.has(id)) throw unusable(id, 'not found', place)
   }
   return found
 }
 
-function unusable(id: string, why: string, index: number): GatewayError {
-  return invalid(`Item with id '${id.slice(0, 128)}' ${why}.`, `input[${index}].id`)
+function unusable(id: string, why: string, place: string): GatewayError {
+  return invalid(`Item with id '${id.slice(0, 128)}' ${why}.`, place)
 }

@@ -35,6 +35,6 @@ async function countBy(
   try {
     return await countTranslated(client, provider, withConversation(call, order))
   } catch (thrown) {
-    throw withPlace(thrown, order.conversation.earlier)
+    throw withPlace(thrown, order)
   }
 }

@@ -30,13 +30,14 @@ export function isTrigger({ type }: InputItem): boolean {
   return type === 'compaction_trigger'
 }
 
-/** The input as items. Throws 400 for the first invalid one. */
-export function itemsIn(input: unknown): readonly InputItem[] {
+/** The input as items. Throws 400 for the first invalid one. `field`: its name in the request. */
+export function itemsIn(input: unknown, field = 'input'): readonly InputItem[] {
   if (input === undefined || input === null) return []
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  if (!Array.isArray(input)) throw invalid('Invalid value for "input": must be a string or an array of items.', 'input')
+  if (!Array.isArray(input))
+    throw invalid(`Invalid value for "${field}": must be a string or an array of items.`, field)
   for (const [index, item] of (input as unknown[]).entries()) {
-    const place = `input[${index}]`
+    const place = `${field}[${index}]`
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
       throw invalid(`Invalid value for "${place}": must be an object.`, place)
     }

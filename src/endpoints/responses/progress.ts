@@ -122,6 +122,7 @@ export class ResponseProgress {
       output: this.#outputOf(raw),
       previous_response_id: empty.previous_response_id,
       store: empty.store,
+      ...(empty['conversation'] !== undefined && { conversation: empty['conversation'] }),
     }
     this.#head = whole
     return isSame(whole, raw) ? raw : whole

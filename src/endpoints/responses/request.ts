@@ -7,6 +7,7 @@ import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { yieldIfLarge } from '../../providers/yielding.ts'
@@ -25,6 +26,7 @@ const schema = z.looseObject({
   model: z.string().min(1),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),
+  conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
@@ -57,9 +59,6 @@ const tool: z.ZodObject = z.looseObject({
 })
 const namedTool = tool.extend({ name: z.string().min(1) })
 
-/** Fields that refer to objects in the operator's account at the vendor, which callers must not access. */
-const vendorStateFields = ['conversation', 'prompt'] as const
-
 /** A request to the responses endpoint that was read and validated. */
 export interface ResponseOrder extends Order<ResponseRequest> {
   /** Without items once the order was released, unless the response will be kept. */
@@ -89,15 +88,25 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   const sent = itemsIn(input)
   await yieldIfLarge({ large: body.isLarge })
   const previous = body.get('previous_response_id') as string | null | undefined
-  if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
+  const conversationId = conversationIn((name) => body.get(name))
+  if (previous && conversationId !== undefined) throw exclusive('previous_response_id', 'conversation')
+  if (sent.length === 0 && !previous && conversationId === undefined)
+    throw invalid('Missing required parameter: "input".', 'input')
 
   const { services, caller, now } = reading
   const { connection } = exchange
   const isPrewarm = connection?.prewarm === true
   // A prewarm is not admitted, so that it could fill the store for nothing.
   const isStored = !isPrewarm && body.get('store') !== false
-  const archive = new ResponseArchive(services.responses, caller.account, { isStored, memory: connection?.memory })
-  let conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
+  const key = conversationId === undefined ? undefined : idempotencyKeyOf(exchange)
+  const continued = conversationId === undefined ? undefined : { id: conversationId, by: key && `responses ${key}` }
+  const archive = new ResponseArchive(services.responses, caller.account, {
+    isStored,
+    memory: connection?.memory,
+    conversation: isPrewarm ? undefined : continued,
+  })
+  const earlier = continued ? await archive.conversation(continued) : previous ? await archive.before(previous) : []
+  let conversation = await conversationOf(sent, earlier, archive, sizes.jsonBytes)
   const bytes = body.bytes.length + (conversation.asSent ? 0 : added(conversation, input))
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
   const derived: Record<string, unknown>[] = []
@@ -148,11 +157,22 @@ function rejectVendorState(body: JsonBody): void {
       message: '"background" is not supported. Leave it out; for a long response, set "stream" to true.',
     })
   }
-  for (const param of vendorStateFields) {
-    if (body.get(param) === undefined || body.get(param) === null) continue
-    throw new GatewayError('unsupported_parameter', {
-      param,
-      message: `"${param}" is not supported. Send the items themselves, or continue with "previous_response_id".`,
-    })
-  }
+  if (body.get('prompt') === undefined || body.get('prompt') === null) return
+  throw new GatewayError('unsupported_parameter', {
+    param: 'prompt',
+    message: '"prompt" is not supported. Send "instructions" and "input".',
+  })
+}
+
+/** The id of the conversation that a request names. */
+export function conversationIn(field: (name: string) => unknown): string | undefined {
+  const given = field('conversation') as string | { readonly id: string } | null | undefined
+  return typeof given === 'object' ? given?.id : given
+}
+
+function exclusive(...params: readonly string[]): GatewayError {
+  const names = params.map((each) => `'${each}'`)
+  return new GatewayError('mutually_exclusive_parameters', {
+    message: `Mutually exclusive parameters: ${names.join(', ')}. Ensure you are only providing one of: ${names.join(' or ')}.`,
+  })
 }

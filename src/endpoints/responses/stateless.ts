@@ -21,7 +21,7 @@ export function stateless(
   const changes: Record<string, unknown> = {}
   if (field('store') !== false) changes['store'] = false
   if (field('previous_response_id') !== undefined) changes['previous_response_id'] = undefined
-  if (field('background') !== undefined) changes['background'] = undefined
+  for (const name of ['background', 'conversation']) if (field(name) !== undefined) changes[name] = undefined
   const include = (field('include') ?? []) as readonly string[]
   if (!include.includes(encryptedReasoning)) changes['include'] = [...include, encryptedReasoning]
   const items = readable(conversation.items, maker)

@@ -1,5 +1,7 @@
 /** The endpoints for stored responses. */
 import { invalid } from '../../errors.ts'
+import type { InputItem } from '../../wire/responses.ts'
+import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { defineEndpoint } from '../define.ts'
@@ -45,21 +47,28 @@ export const listInputItems: QueryEndpoint = defineEndpoint({
   path: '/v1/responses/*/input_items',
   name: 'responses.input_items',
   async answer(query) {
-    const { input } = await storedResponse(query)
-    const options = queryOf(query.exchange.target)
-    const order = options.get('order') ?? 'desc'
-    if (order !== 'asc' && order !== 'desc') throw invalid('"order" must be "asc" or "desc".', 'order')
-    const limit = Number(options.get('limit') ?? 20)
-    if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('"limit" must be 1 to 100.', 'limit')
-    const items = order === 'asc' ? input : input.toReversed()
-    const after = options.get('after')
-    const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-    if (after !== null && from === 0) throw invalid('"after" must be the id of an item in this list.', 'after')
-    const data = items.slice(from, from + limit)
-    const ends = { first_id: data[0]?.id ?? '', last_id: data.at(-1)?.id ?? '' }
-    return jsonReply({ object: 'list', data, ...ends, has_more: from + limit < items.length })
+    return listed((await storedResponse(query)).input, query)
   },
 })
+
+/** The page of a list that the query asks for. Throws 400. */
+export function listed(all: readonly InputItem[], { exchange }: Pick<Query, 'exchange'>): Reply {
+  const options = queryOf(exchange.target)
+  const order = options.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw invalid('"order" must be "asc" or "desc".', 'order')
+  const limit = Number(options.get('limit') ?? 20)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('"limit" must be 1 to 100.', 'limit')
+  const items = order === 'asc' ? all : all.toReversed()
+  const after = options.get('after')
+  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== null && from === 0) throw invalid('"after" must be the id of an item in this list.', 'after')
+  return jsonReply(listOf(items.slice(from, from + limit), from + limit < items.length))
+}
+
+/** A list as clients get it. */
+export function listOf(data: readonly InputItem[], more: boolean): object {
+  return { object: 'list', data, first_id: data[0]?.id ?? '', last_id: data.at(-1)?.id ?? '', has_more: more }
+}
 
 function archiveOf({ services, caller }: Query): ResponseArchive {
   return new ResponseArchive(services.responses, caller.account)

@@ -38,7 +38,7 @@ export async function translatedResponse(
     meter.textBytes = tally.textBytes
     return answer.body as unknown as ResponseObject
   } catch (thrown) {
-    throw withPlace(thrown, order.conversation.earlier)
+    throw withPlace(thrown, order)
   }
 }
 
@@ -57,6 +57,7 @@ const served: ReadonlySet<string> = new Set([
   'store',
   'previous_response_id',
   'background',
+  'conversation',
   'stream_options',
   'prompt_cache_key',
 ])
@@ -73,10 +74,17 @@ export function withConversation(
 }
 
 /** An error with the place of an item in the client's input. For a stored item, an index would mean nothing to the client. */
-export function withPlace(thrown: unknown, earlier: number): unknown {
+export function withPlace(thrown: unknown, { conversation: { earlier }, field }: ResponseOrder): unknown {
   if (earlier === 0 || !(thrown instanceof GatewayError) || thrown.param === null) return thrown
   const [whole, index] = /^input\[(\d+)\]/.exec(thrown.param) ?? []
   if (whole === undefined) return thrown
   const own = Number(index) - earlier
-  return withParam(thrown, own < 0 ? 'previous_response_id' : `input[${own}]${thrown.param.slice(whole.length)}`)
+  return withParam(
+    thrown,
+    own < 0
+      ? field('previous_response_id')
+        ? 'previous_response_id'
+        : 'conversation'
+      : `input[${own}]${thrown.param.slice(whole.length)}`,
+  )
 }
