@@ -56,11 +56,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     type: 'invalid_request_error',
     message: 'A parameter of this request is not supported by the model.',
   },
-  mutually_exclusive_parameters: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'Parameters of this request exclude each other.',
-  },
+  mutually_exclusive_parameters: { status: 400, type: 'invalid_request_error', message: 'Parameters are exclusive.' },
   unsupported_value: {
     status: 400,
     type: 'invalid_request_error',
@@ -243,9 +239,7 @@ export class GatewayError extends Error {
     }
   }
 
-  /**
-   * Converts any thrown value to a `GatewayError`; anything else becomes the `cause` of a `server_error`. Never throws.
-   */
+  /** Converts any thrown value to a `GatewayError`; another one becomes the `cause` of a `server_error`. Never throws. */
   static from(value: unknown): GatewayError {
     try {
       if (value instanceof GatewayError) return value

@@ -117,8 +117,9 @@ export class ResponseArchive {
 /** The items that a request which continues the response has before its own. A compaction replaces those before it. */
 function itemsOf({ input, response }: StoredResponse): readonly (InputItem | OutputItem)[] {
   const { object, output } = response
+  if (object === 'response.compaction') return output
   const rest = sinceCompaction(output)
-  return object === 'response.compaction' || rest !== output ? rest : [...input, ...output]
+  return rest === output ? [...input, ...output] : rest
 }
 
 function sinceCompaction<Item extends InputItem>(items: readonly Item[]): readonly Item[] {

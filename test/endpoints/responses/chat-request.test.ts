@@ -517,7 +517,6 @@ test.each([
   ['tool_choice', { tool_choice: 'any' }],
   ['text.format', { text: { format: 'json' } }],
   ['background', { background: true }],
-  ['conversation', { conversation: 'conv_1' }],
   ['prompt', { prompt: { id: 'pmpt_1' } }],
 ])('an invalid or unsupported field is rejected by name: %s', async (param, body) => {
   const { create } = await scripted(answer)

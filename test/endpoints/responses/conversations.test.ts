@@ -180,7 +180,7 @@ describe('a conversation', () => {
     )
     for (const each of rest) expect(each).toEqual(first)
     expect((await send('/conversations', {}, 'k')).status).toBe(409)
-    const { id } = first?.json as { id: string }
+    const id = String(first?.json.id)
     const items = { items: [message('two')] }
     const added = await Promise.all(Array.from({ length: 5 }, () => send(`/conversations/${id}/items`, items, 'k')))
     for (const { status } of added) expect(status).toBe(200)
@@ -292,13 +292,13 @@ describe.each(everyBundle())('sharing %s', (_, there, open) => {
     const two = await world({ keys: { 'sk-test': { account } }, storage: await open() })
     const { id } = await one.begin()
     const calls = Array.from({ length: 12 }, (_each, index) =>
-      [one, two][index % 2]?.whole({ input: `call ${index}`, conversation: id }),
+      (index % 2 === 0 ? one : two).whole({ input: `call ${index}`, conversation: id }),
     )
     const responses = await Promise.all(calls)
     const { data } = await two.list(id)
     expect(data).toHaveLength(24)
     for (const [index, response] of responses.entries()) {
-      const at = data.findIndex(({ id: item }) => item === response?.output[0]?.id)
+      const at = data.findIndex(({ id: item }) => item === response.output[0]?.id)
       expect(data[at - 1]?.content[0]?.text).toBe(`call ${index}`)
     }
     expect((await ask(one.url, 'DELETE', `/conversations/${id}`)).status).toBe(200)

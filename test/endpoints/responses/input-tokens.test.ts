@@ -159,7 +159,7 @@ test('is refused as a response would be', async () => {
   const refusals = [
     [404, null, { model: 'unknown' }],
     [400, 'input', { input: [] }],
-    [400, 'conversation', { conversation: 'conv_1' }],
+    [404, null, { conversation: 'conv_1' }],
     [400, 'input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
     [400, 'text.verbosity', { text: { verbosity: 'low' } }],
     [400, 'service_tier', { service_tier: 'priority' }],

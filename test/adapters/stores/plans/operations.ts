@@ -237,6 +237,7 @@ async function answers({ idempotency, responses }: Bundle, account: string): Pro
   await responses.put(record)
   await responses.put(record)
   await responses.get(account, record.id)
+  for (const version of [1, 2]) await responses.replace({ ...record, id: `${record.id} c`, items: [], version })
   await responses.holding(account, record.items[0] as string)
   await responses.delete(account, record.id)
   await responses.deleteAll?.(account)
