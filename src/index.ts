@@ -57,7 +57,20 @@ export type { Charge, ChargeBasis, PriceSource, Receipt } from './money/receipt.
 export type { CountedPrices, CountedUnits, Units } from './wire/units.ts'
 export type { AnsweredResponse } from './money/tally.ts'
 export type { ChargeLine } from './money/prices/sum.ts'
+export type {
+  AnswerVerdict,
+  AnswerWindow,
+  Edit,
+  Inspect,
+  InspectedCall,
+  Inspector,
+  RequestVerdict,
+} from './inspect/contract.ts'
+export { limitTools, type ToolLimits } from './inspect/limit-tools.ts'
+export { mask, type MaskOptions } from './inspect/mask/mask.ts'
+export { maskPatterns, type MaskName, type MaskPattern } from './inspect/mask/patterns.ts'
 export { askChat } from './endpoints/chat/ask-chat.ts'
+export { moderate, type ModerateOptions } from './endpoints/moderate.ts'
 export { defineEndpoint, type BodySchema, type EndpointDefinition } from './endpoints/define.ts'
 export type { CallEndpoint, Endpoint, QueryEndpoint, Routed } from './endpoints/endpoint.ts'
 export { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from './errors.ts'
@@ -85,7 +98,7 @@ export type { LimitStore } from './money/limits/contract.ts'
 export { memoryLimitStore, type MemoryLimitStoreOptions } from './money/limits/memory.ts'
 export type { LimitOptions } from './money/limits/options.ts'
 export type { Frequency, Rate, ScopedRate } from './records/rate.ts'
-export type { Group } from './models/group-fields.ts'
+export type { Group, GroupOptions } from './models/group-fields.ts'
 export type { DocumentAdmin, DocumentChange, VersionChoice } from './admin/registry/documents.ts'
 export type { PriceAdmin, PriceRequest, RegistryPriceView } from './admin/registry/prices.ts'
 export type { RegistryAdmin } from './admin/registry/registry-admin.ts'

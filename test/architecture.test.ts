@@ -109,6 +109,7 @@ const layers = [
   'src/responses',
   'src/money',
   'src/callers',
+  'src/inspect',
   'src/formats',
   'src/providers',
   'src/conversation',

@@ -37,7 +37,10 @@ export type OpenAnswer<Chunk, Full extends object, Whole> =
   | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
 
 /** The fields of a `Context` that every response needs. */
-export type AnswerContext = Pick<Context<unknown>, 'id' | 'order' | 'startedAt' | 'successor'> & {
+export type AnswerContext = Pick<
+  Context<unknown>,
+  'id' | 'order' | 'startedAt' | 'successor' | 'inspection' | 'inParts'
+> & {
   readonly meter: Tally
   /** Absent where nothing depends on the options of the model. */
   readonly model?: Model

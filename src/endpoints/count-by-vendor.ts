@@ -19,7 +19,7 @@ export type CountBy<Request, Read extends Order<Request>> = (
 ) => Promise<number | undefined>
 
 /**
- * The count of the first vendor of the model that has one; undefined if none counts in time. Rejects if the request is one
+ * The count of the first vendor of the model that has one; undefined if none counts in time, or if requests are inspected. Rejects if the request is one
  * that a vendor calls invalid, or would not get from the endpoint that is named `endpoint`.
  */
 export async function countByVendor<Request, Read extends Order<Request>>(
@@ -29,6 +29,9 @@ export async function countByVendor<Request, Read extends Order<Request>>(
   query: Query,
   countBy: CountBy<Request, Read>,
 ): Promise<number | undefined> {
+  const { services, caller } = query
+  // The vendor must not get what inspectors have not seen.
+  if (services.inspect?.(query.id, endpoint, model, caller) !== undefined) return undefined
   const canceller = new Canceller()
   const timer = setTimeout(() => canceller.abort(new Error('the vendors took too long to count')), patienceMs).unref()
   const client = cancellationOf(query.exchange)

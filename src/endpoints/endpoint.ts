@@ -11,6 +11,7 @@ import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
+import type { Inspection } from '../inspect/inspection.ts'
 import type { Observer } from '../observe/observe.ts'
 import type { CallWatch } from '../observe/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
@@ -78,6 +79,10 @@ export interface EndpointServices {
   readonly quote: (question: QuoteQuestion) => Promise<{ readonly model: string; readonly quote: HeldQuote }>
   /** Milliseconds that a client may leave a stream unread before it is disconnected. */
   readonly stallMs: number
+  /** The inspection of a call; undefined if nothing inspects it. Absent if no options have inspectors. */
+  readonly inspect?:
+    | ((id: string, endpoint: string, model: Model, caller: Caller) => Inspection | undefined)
+    | undefined
 }
 
 /** A call whose cost is asked for. */
@@ -121,6 +126,8 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
    * retried, or becomes the HTTP status.
    */
   readonly ask: (provider: Provider, call: Call<Request>, context: Context<Request, Read>) => Promise<Answer>
+  /** The fields of the request with texts that inspectors see. Absent: conversations, which are inspected as such, or none. */
+  readonly texts?: readonly string[]
   /** Releases a response that arrived after the request was aborted. Must not throw. */
   readonly discard?: (answer: Answer) => void
   /** The non-streaming reply. */
@@ -210,6 +217,10 @@ export interface Context<Request, Read extends Order<Request> = Order<Request>> 
    * the one before. Absent if streams of the model do not go on.
    */
   readonly successor?: ((failure: unknown, used: Usage) => Successor | undefined) | undefined
+  /** What is looked into; undefined: nothing. */
+  readonly inspection?: Inspection | undefined
+  /** Whether the answer passes in parts whatever wire format its vendor has: it is inspected, or may go on at another deployment. */
+  readonly inParts?: boolean | undefined
 }
 
 /** A deployment that goes on with a stream. */

@@ -37,6 +37,7 @@ export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verba
   // Vendors charge nothing for it.
   makes: undefined,
   read: readModeration,
+  texts: ['input'],
   async ask(provider, call, { id, meter }) {
     const answer = await provider.moderate?.(call)
     if (answer === undefined) {

@@ -58,6 +58,21 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
   }
 }
 
+/** The order for a request that the gateway makes itself. */
+export function madeOrder<Request extends { readonly model: string }>(request: Request): Order<Request> {
+  const json = (changes: JsonObject) => Buffer.from(JSON.stringify({ ...request, ...changes }))
+  return {
+    model: request.model,
+    stream: false,
+    isParsed: true,
+    request,
+    promptTokens: estimateTokens(json({}).length),
+    field: (name) => (request as JsonObject)[name],
+    names: () => Object.keys(request),
+    json,
+  }
+}
+
 /** A copy of an order with some fields changed (undefined: removed). Its form is not changed. */
 export function amendOrder<Amended extends Order<unknown>>(
   order: Amended,

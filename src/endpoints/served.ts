@@ -26,6 +26,7 @@ import { Succession } from '../routing/succession.ts'
 import type { Admitted } from './admitted.ts'
 import type { CallEndpoint, Context, Successor } from './endpoint.ts'
 import { callOf } from './fitted-call.ts'
+import { inspectedCall } from './inspected-call.ts'
 import { amend } from './order.ts'
 
 /** One admitted request: how a deployment is called for it, and how it ends. */
@@ -68,7 +69,7 @@ export class Served<R, A> implements Trial<A> {
     readonly preference: Preference
   }) {
     const { endpoint, admitted, observer } = parts
-    const { id, order, model, startedAt, cap } = admitted
+    const { id, order, model, startedAt, cap, inspection } = admitted
     this.#endpoint = endpoint
     this.#admitted = admitted
     this.watch = admitted.watch
@@ -80,7 +81,9 @@ export class Served<R, A> implements Trial<A> {
     this.cancellation = parts.call
     this.#succession = model.continue === true && order.stream ? new Succession(parts.candidates) : undefined
     const successor = this.#succession && ((failure: unknown, used: Usage) => this.#successor(failure, used))
-    this.context = { id, order, model, meter: new Meter(endpoint.name, admitted), observer, startedAt, successor }
+    const inParts = successor !== undefined || inspection !== undefined
+    const meter = new Meter(endpoint.name, admitted)
+    this.context = { id, order, model, meter, observer, startedAt, successor, inspection, inParts }
     const { lengthFields } = endpoint
     this.#bound =
       lengthFields === undefined || cap === undefined ? undefined : lengthChanges(order.field, lengthFields[0], cap)
@@ -122,10 +125,7 @@ export class Served<R, A> implements Trial<A> {
     meter.attempt(deployment, price?.hasServiceTiers === true ? tierIn(bounded.field) : undefined)
     const working = this.#admitted.work.of(deployment.provider)
     // The closure is in another method: beside `sent`, which lives as long as the response, it would keep the request.
-    const answer =
-      attempt === undefined
-        ? this.#endpoint.ask(working, bounded, this.context)
-        : this.#askWithin(attempt, working, bounded)
+    const answer = attempt === undefined ? this.#ask(working, bounded) : this.#askWithin(attempt, working, bounded)
     return limits === undefined ? answer : limits.within(answer)
   }
 
@@ -174,7 +174,15 @@ export class Served<R, A> implements Trial<A> {
   }
 
   #askWithin(attempt: AttemptWatch, provider: Provider, call: Call<R>): Promise<A> {
-    return attempt.within(() => this.#endpoint.ask(provider, call, this.context))
+    return attempt.within(() => this.#ask(provider, call))
+  }
+
+  #ask(provider: Provider, call: Call<R>): Promise<A> {
+    const { inspection, order } = this.context
+    const { texts } = this.#endpoint
+    if (inspection === undefined || texts === undefined) return this.#endpoint.ask(provider, call, this.context)
+    const asked = inspectedCall(inspection, texts, call, order.form)
+    return asked.then((own) => this.#endpoint.ask(provider, own, this.context))
   }
 
   #watched(watch: CallWatch, { provider, model: providerModel, open: openModel = false }: Deployment) {

@@ -3,6 +3,7 @@ import type { DisconnectPolicy } from '../money/disconnect.ts'
 import type { Cost, CostOptions } from '../money/prices/cost.ts'
 import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
+import type { Inspect } from '../inspect/contract.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
@@ -105,6 +106,8 @@ export interface Model {
    * client when they are complete. Default false.
    */
   readonly continue?: boolean
+  /** What looks into its requests and answers, after the inspectors of the gateway and of the group. Default: nothing. */
+  readonly inspect?: readonly Inspect[]
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }

@@ -1,5 +1,6 @@
 /** What is chosen of a group, in the options or by administration. A new field is a line of `Group` and one of `groupFields`. */
 import * as z from 'zod'
+import type { Inspect } from '../inspect/contract.ts'
 import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { parseGroupPrices, type GroupPrices } from './group-prices.ts'
 import type { ScopedCap } from '../records/cap.ts'
@@ -27,6 +28,12 @@ export interface Group {
   readonly weight?: number
   /** `background`: calls wait for all others where a vendor's limit is near. Default `usual`. Only used with `fairness`. */
   readonly priority?: 'usual' | 'background'
+}
+
+/** A model group in the options. */
+export interface GroupOptions extends Group {
+  /** What looks into the requests of the group and their answers, after the inspectors of the gateway. Default: nothing. */
+  readonly inspect?: readonly Inspect[]
 }
 
 /** Model groups by name. */

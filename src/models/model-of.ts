@@ -33,6 +33,7 @@ export function modelOf(id: string, entry: ModelEntry, entries: ModelEntries, cr
     ...(set && { set }),
     ...(prefer && { prefer }),
     ...(options.continue === true && { continue: true }),
+    ...(options.inspect && { inspect: options.inspect }),
   }
 }
 

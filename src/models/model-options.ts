@@ -1,5 +1,6 @@
 import type { CostOptions } from '../money/prices/cost.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
+import type { Inspect } from '../inspect/contract.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelProperties } from './model-fields.ts'
 import type { RouteEntry } from './route-entry.ts'
@@ -27,6 +28,8 @@ export interface ModelOptions extends ModelProperties {
    * rates of its own as in `price`. For a `route`, set it in its entries. Default: the list price of the price table.
    */
   readonly cost?: CostOptions
+  /** What looks into requests to the model and its answers, after the inspectors of the gateway and of the group. Default: nothing. */
+  readonly inspect?: readonly Inspect[]
 }
 
 export function isProvider(entry: ModelEntry): entry is Provider {

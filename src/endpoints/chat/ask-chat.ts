@@ -2,10 +2,10 @@
 import type { Tally } from '../../money/tally.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { billed } from '../../providers/failure.ts'
-import { estimateTokens, sumOfUsages } from '../../wire/counts.ts'
+import { sumOfUsages } from '../../wire/counts.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
-import type { Context, Order } from '../endpoint.ts'
-import { overlaid, replace } from '../order.ts'
+import type { Context } from '../endpoint.ts'
+import { madeOrder, overlaid, replace } from '../order.ts'
 import { callChat } from './call-chat.ts'
 import { checkMadeChat } from './request.ts'
 
@@ -24,21 +24,8 @@ export async function askChat<Request>(
 ): Promise<ChatCompletion> {
   const request: ChatRequest = { ...chat, model: call.publicModel, stream: false }
   checkMadeChat(request)
-  const text = JSON.stringify(request)
   const asked = overlaid(replace(call, request), { stream: false, prepare: undefined })
-  const field = (name: string) => (request as unknown as Record<string, unknown>)[name]
-  const promptTokens = estimateTokens(Buffer.byteLength(text))
-  const json = (changes: object) => Buffer.from(JSON.stringify({ ...request, ...changes }))
-  const order: Order<ChatRequest> = {
-    model: call.publicModel,
-    stream: false,
-    isParsed: true,
-    request,
-    promptTokens,
-    field,
-    names: () => Object.keys(request),
-    json,
-  }
+  const order = madeOrder(request)
   const tally: Tally = { usage: undefined, textBytes: 0, watch: meter.watch, omit: (name: string) => meter.omit(name) }
   try {
     const answer = await callChat(provider, asked, { ...context, order, meter: tally })

@@ -26,7 +26,7 @@ export function callChat(
   call: Call<ChatRequest>,
   context: AnswerContext & Pick<Context<ChatRequest>, 'order'>,
 ): Promise<OpenChat> {
-  if (provider.chat === undefined || context.successor !== undefined) return translatedChat(provider, call, context)
+  if (provider.chat === undefined || context.inParts === true) return translatedChat(provider, call, context)
   const maker = makerOf(provider)
   if (!mayHoldEnvelopes(context.order)) return openChat(provider, call, context, maker)
   return withUnsealedState(call, maker).then((own) => openChat(provider, own, context, maker))

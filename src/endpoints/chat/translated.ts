@@ -33,8 +33,10 @@ const none: ReadonlySet<string> = new Set()
 
 /** Calls the provider in a format that it speaks, and resolves once the first content or the whole response has arrived. */
 export function translatedChat(provider: Provider, call: Call<ChatRequest>, context: AnswerContext): Promise<OpenChat> {
-  const { chatFields = none } = wireFor('chat', provider)?.format ?? {}
-  tellUnsaid(call.request, new Set([...saidFields, ...chatFields]), served, context.meter)
+  if (provider.chat === undefined) {
+    const { chatFields = none } = wireFor('chat', provider)?.format ?? {}
+    tellUnsaid(call.request, new Set([...saidFields, ...chatFields]), served, context.meter)
+  }
   return opened(context, (counted) => translated<ChatChunk>(client, provider, call, counted))
 }
 

@@ -48,7 +48,8 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = defi
 })
 
 async function ask(provider: Provider, call: Call<CompletionRequest>, context: AnswerContext): Promise<OpenCompletion> {
-  const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, context))
+  const own = context.inspection === undefined ? await provider.complete?.(call) : undefined
+  const answer = own ?? (await completeByChat(provider, call, context))
   return openAnswer(form, await inMode(answer, call, context), call, context)
 }
 

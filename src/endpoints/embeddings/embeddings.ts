@@ -24,6 +24,7 @@ export const embeddings: CallEndpoint<EmbeddingRequest, EmbeddingResult> = defin
   name: 'embeddings',
   makes: 'vectors',
   read: readEmbedding,
+  texts: ['input'],
   ask,
   whole(answer, { order }) {
     if (answer instanceof EmbeddingText) return piecesReply(answer.pieces)

@@ -62,7 +62,7 @@ async function ask(
   await forceParse(call)
   const { model, meter } = context
   const fitted = vendorCall(call, model, (name) => meter.omit(name))
-  if (provider.generateContent === undefined || context.successor !== undefined)
+  if (provider.generateContent === undefined || context.inParts === true)
     return opened(await translated<GenerateContentResponse>(contentWire, provider, fitted, context))
   const answer = await provider.generateContent(nativeCall(fitted))
   return openContent(answer, call, context, async (events) => {

@@ -21,6 +21,18 @@ type ImageContext = Context<ImageRequest>
 
 /** Resolves once the response or its first event has arrived. Throws if it has no image. */
 export async function openImages(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {
+  const open = await opened(answer, context)
+  const { inspection } = context
+  if (inspection?.seesAnswers !== true || open.kind === 'events') return open
+  const { data: images = [] } = open.response
+  const prompts = images.map(({ revised_prompt: prompt }) => prompt ?? '')
+  const passed = await inspection.answeredTexts(prompts)
+  if (passed.every((prompt, index) => prompt === prompts[index])) return open
+  const data = images.map((image, index) => ({ ...image, revised_prompt: passed[index] ?? '' }))
+  return { kind: 'whole', response: { ...open.response, data } }
+}
+
+async function opened(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
     if (context.order.stream) return { kind: 'events', events }

@@ -52,6 +52,7 @@ function commonParts(
 ) {
   return {
     once: true,
+    texts: ['prompt'],
     choices: imageCount,
     units: imageUnits,
     async ask(provider: Provider, call: Call<ImageRequest>, context: Context<ImageRequest>) {

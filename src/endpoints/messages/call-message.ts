@@ -19,7 +19,7 @@ export function callMessage(
   call: Call<MessageRequest>,
   context: Context<MessageRequest>,
 ): Promise<OpenMessage> {
-  if (provider.message !== undefined && context.successor === undefined) return nativeMessage(provider, call, context)
+  if (provider.message !== undefined && context.inParts !== true) return nativeMessage(provider, call, context)
   checkLong(call)
   return translatedMessage(provider, call, context)
 }

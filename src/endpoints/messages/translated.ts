@@ -36,7 +36,7 @@ export async function translatedMessage(
   call: Call<MessageRequest>,
   context: AnswerContext,
 ): Promise<OpenMessage> {
-  tellUnsaid(call.request, saidFields, served, context.meter)
+  if (provider.message === undefined) tellUnsaid(call.request, saidFields, served, context.meter)
   return opened(await translated<MessageEvent>(client, provider, call, context))
 }
 

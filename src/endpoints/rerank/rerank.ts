@@ -20,6 +20,7 @@ export const rerank: CallEndpoint<RerankRequest, RerankAnswer> = defineEndpoint(
     own: { search: searchesFor(field('query'), textsOf(field('documents'), field('rank_fields'))) },
   }),
   read: readRerank,
+  texts: ['query', 'documents'],
   async ask(provider, call, { meter, order }) {
     const { query, documents, rank_fields: fields } = call.request
     const texts = textsOf(documents, fields)

@@ -38,7 +38,8 @@ export async function openResponse(
   context: ResponseContext,
 ): Promise<OpenResponse> {
   const maker = makerOf(provider)
-  const progress = progressOf(context, call.model !== call.publicModel, provider.respond && maker)
+  const isNative = provider.respond !== undefined && context.inParts !== true
+  const progress = progressOf(context, call.model !== call.publicModel, isNative ? maker : undefined)
   context.order.progress = progress
   const answer = await answered(provider, call, context, maker)
   if (Symbol.asyncIterator in answer) {
@@ -50,14 +51,14 @@ export async function openResponse(
   countTier(raw, context.meter)
   if (call.stream) return begin(eventsOfResponse(raw))
   const whole = readVendor(() => progress.whole(raw))
-  if (provider.respond !== undefined && !raw.usage) context.meter.textBytes = textBytes(raw.output)
+  if (isNative && !raw.usage) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)
   const untouched = answer instanceof Verbatim && response === raw
   return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
 }
 
 async function answered(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext, maker: string) {
-  if (provider.respond !== undefined && context.successor === undefined)
+  if (provider.respond !== undefined && context.inParts !== true)
     return provider.respond(stateless(call, context.order, maker))
   const last = context.order.conversation.items.at(-1)
   if (last !== undefined && isTrigger(last)) return compactingResponse(provider, call, context)

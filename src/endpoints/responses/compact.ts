@@ -55,14 +55,15 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
 type Draft = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
 
 /**
- * The vendor's own compaction. Undefined if it has none, or if the output is limited: no vendor accepts a limit for
- * compactions, and the cost must not exceed the held amount.
+ * The vendor's own compaction. Undefined if it has none, if nobody could look into it, or if the output is limited: no vendor accepts
+ * a limit for compactions, and the cost must not exceed the held amount.
  */
 async function compactByVendor(
   provider: Provider,
   call: Call<ResponseRequest>,
-  { order }: ResponseContext,
+  { order, inspection }: ResponseContext,
 ): Promise<Draft | undefined> {
+  if (inspection !== undefined) return undefined
   if (provider.compact === undefined || typeof call.field('max_output_tokens') === 'number') return undefined
   const maker = makerOf(provider)
   // Vendors' compaction endpoints do not accept these fields.

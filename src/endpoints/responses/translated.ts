@@ -26,7 +26,8 @@ export async function translatedResponse(
   try {
     const whole = withConversation(call, order)
     const { truncation, ...fields } = whole.request
-    tellUnsaid(truncation === 'disabled' ? fields : whole.request, saidFields, served, meter)
+    if (provider.respond === undefined)
+      tellUnsaid(truncation === 'disabled' ? fields : whole.request, saidFields, served, meter)
     const answer = await translated<ResponseEvent>(
       client,
       provider,

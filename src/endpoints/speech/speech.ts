@@ -27,6 +27,7 @@ export const speech: CallEndpoint<SpeechRequest, OpenSpeech> = defineEndpoint({
   units: ({ field }) => ({ characters: charactersOf(field('input')) }),
   outputTokens: mostAudioTokens,
   read: readSpeech,
+  texts: ['input', 'instructions'],
   async ask(provider, call, context) {
     const { input, response_format: requested, stream_format: form } = call.request
     const format: SpeechFormat = requested ?? 'mp3'

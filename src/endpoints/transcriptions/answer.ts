@@ -11,6 +11,7 @@ import type {
   TranscriptionRequest,
   TranscriptSegment,
 } from '../../wire/transcriptions.ts'
+import type { Inspection } from '../../inspect/inspection.ts'
 import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import { jsonOf, secondsOf, leastSeconds, transcriptText, textTypes } from './formats.ts'
@@ -35,14 +36,32 @@ export async function openTranscript(
   context: TranscriptContext,
   recording: Recording,
 ): Promise<OpenTranscript> {
-  return { ...(await opened(answer, context)), recording }
+  const { inspection } = context
+  if (inspection?.seesAnswers !== true) return { ...(await opened(answer, context, context.order.stream)), recording }
+  // The words of a transcript are not in order before its end.
+  return { ...(await inspected(await opened(answer, context, false), inspection)), recording }
 }
 
-async function opened(answer: TranscriptAnswer, { order }: TranscriptContext): Promise<OpenAnswer> {
+/** A transcript whose text has changed has no times of words. */
+async function inspected(answer: OpenAnswer, inspection: Inspection): Promise<OpenAnswer> {
+  if (answer.kind === 'events') throw new TypeError('events are collected before they are inspected')
+  if (answer.kind === 'text') {
+    const [text = ''] = await inspection.answeredTexts([answer.text])
+    return { kind: 'text', text }
+  }
+  const { segments, words: _, ...whole } = answer.transcript
+  const given = [whole.text, ...(segments ?? []).map(({ text }) => text)]
+  const [text = '', ...others] = await inspection.answeredTexts(given)
+  if (text === given[0] && others.every((each, index) => each === given[index + 1])) return answer
+  const passed = segments?.map((segment, index) => ({ ...segment, text: others[index] ?? '' }))
+  return { kind: 'whole', transcript: { ...whole, text, ...(passed && { segments: passed }) } }
+}
+
+async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, stream: boolean): Promise<OpenAnswer> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
-    return order.stream ? { kind: 'events', events } : { kind: 'whole', transcript: await collected(events) }
+    return stream ? { kind: 'events', events } : { kind: 'whole', transcript: await collected(events) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   const transcript = withUsage(raw)

@@ -16,6 +16,7 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
   name: 'audio.transcriptions',
   makes: 'transcripts',
   read: readTranscription,
+  texts: ['prompt', 'keywords', 'known_speaker_names'],
   async fit(order, model) {
     // A form that is passed on as it arrives could not be sent to a second deployment.
     if (model.deployments.length > 1) await order.form?.keep()

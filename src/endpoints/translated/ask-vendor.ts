@@ -7,7 +7,8 @@ import { forceParse, yieldIfLarge } from '../../providers/yielding.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { afterFirstContent } from '../first-content.ts'
-import { replaceLarge } from '../order.ts'
+import { withoutCosts } from '../messages/headers.ts'
+import { overlaid, replaceLarge } from '../order.ts'
 import { withoutRefused } from './hints.ts'
 import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type ClientWire, type Plan } from './plan.ts'
 import { isPlaced, planOrSkip, withClientField } from './refusals.ts'
@@ -48,12 +49,13 @@ export async function askVendor(
   }
   if (call.large === true) await forceParse(call)
   const read = client.format.readRequest(bodyWithDigits(call, context.order))
-  const conversation = changes.conversation === undefined ? read : changes.conversation(read)
+  const meant = changes.conversation === undefined ? read : changes.conversation(read)
+  const conversation = context.inspection === undefined ? meant : await context.inspection.asked(meant)
   try {
     const plan = planned(client, wire, provider, call, context, conversation, repeated)
     if (call.large === true) await yieldIfLarge(call)
     const request = changes.request === undefined ? plan.request : changes.request(plan.request)
-    const { answer, sent } = await asked(client, wire, provider, call, request)
+    const { answer, sent } = await asked(client, wire, provider, call, request, context)
     return { answer, wire, sent, plan: plan.answerPlan(sent) }
   } catch (thrown) {
     throw isPlaced(thrown) ? thrown : withClientField(thrown, wire, client, call.request as Fields)
@@ -95,10 +97,24 @@ function asked(
   provider: Provider,
   call: Call<unknown>,
   request: Fields,
+  context: AnswerContext,
 ): Promise<Answered> {
-  const send = (sent: Fields) =>
-    Promise.resolve(wire.ask(provider, replaceLarge(call, sent) as Call<never>)).then((answer) => begun(answer, sent))
+  const send = (sent: Fields) => {
+    const own =
+      wire.format === client.format ? withHeadersOf(call, replaceLarge(call, sent), context) : replaceLarge(call, sent)
+    return Promise.resolve(wire.ask(provider, own as Call<never>)).then((answer) => begun(answer, sent))
+  }
   return client.ask === undefined ? send(request) : client.ask(provider, call, request, wire, send)
+}
+
+/** For a vendor with the client's own format. */
+function withHeadersOf(
+  { clientHeaders }: Call<unknown>,
+  call: Call<unknown>,
+  { model, meter }: AnswerContext,
+): Call<unknown> {
+  if (clientHeaders === undefined || model === undefined) return call
+  return overlaid(call, { clientHeaders: withoutCosts(clientHeaders, model, (name) => meter.omit?.(name)) })
 }
 
 /** A refusal may be the first that a stream says. */

@@ -8,12 +8,14 @@ import type { AnswerContext } from '../chunk-answer.ts'
 import { readVendor } from '../read-vendor.ts'
 import { askVendor } from './ask-vendor.ts'
 import { ClientEvents, type EventSteps } from './client-events.ts'
-import { continuedEvents, type ContinuingSteps } from './continued/continued-events.ts'
+import { continuedParts, partsOnce } from './continued/continued-parts.ts'
+import type { JoinedParts } from './continued/joined-parts.ts'
 import { nextReading, readingOf } from './continued/next-reading.ts'
 import { PartCounter } from './counting.ts'
+import { passedEvents } from './passed-events.ts'
 import { ownPlan, type AnswerPlan, type ClientWire } from './plan.ts'
 import { bodyOf, wires, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
-import { collected, WholeReader, wholeOf } from './whole-answer.ts'
+import { collected, inspectedWhole, WholeReader, wholeOf } from './whole-answer.ts'
 
 /** The answer, in the client's format. */
 export type Translated<Event> =
@@ -31,18 +33,22 @@ export async function translated<Event>(
   context: AnswerContext,
   repeated?: Fields,
 ): Promise<Translated<Event>> {
-  const { successor } = context
-  const itself = client.asksOwnName === true || successor !== undefined
+  const { successor, inspection, inParts } = context
+  const itself = client.asksOwnName === true || inParts === true
   const answered = await askVendor(client, provider, call, context, repeated, itself)
   const { answer, wire, sent, plan } = answered
-  if (successor === undefined || !(Symbol.asyncIterator in answer))
+  const goesOn = successor !== undefined && Symbol.asyncIterator in answer
+  if (!call.stream || (!goesOn && inspection?.seesAnswers !== true))
     return clientAnswer(answer, wire, client, plan, call, context, () => release(provider, sent))
-  const steps: ContinuingSteps = {
-    ...stepsOf(client, plan, context),
-    next: (failure, said) => nextReading(client, successor, context, repeated, failure, said),
-  }
-  return { kind: 'stream', events: flowOf(continuedEvents<Event>(readingOf(answered), steps)) }
+  const steps = stepsOf(client, plan, context)
+  const first = readingOf(answered)
+  const next = (failure: unknown, said: JoinedParts) =>
+    nextReading(client, successor as Successor, context, repeated, failure, said)
+  const parts = goesOn ? continuedParts(first, { ...steps, next }) : partsOnce(first, steps.meter)
+  return { kind: 'stream', events: flowOf(passedEvents<Event>(parts, steps, inspection)) }
 }
+
+type Successor = NonNullable<AnswerContext['successor']>
 
 /** What every stream to the client passes through. */
 function stepsOf(
@@ -89,7 +95,9 @@ async function clientAnswer<Event>(
   const isStream = Symbol.asyncIterator in answer
   if (!call.stream) {
     const read = isStream ? await collected(answer, wire.format.eventReader(source), call, context.meter) : answer
-    return { kind: 'whole', body: wholeOf(read, wire, client, plan, context) }
+    const inspects = context.inspection?.seesAnswers === true
+    const body = (inspects ? inspectedWhole : wholeOf)(read, wire, client, plan, context)
+    return { kind: 'whole', body: body instanceof Promise ? await body : body }
   }
   const whole = isStream ? undefined : readVendor(() => wire.format.readAnswer(bodyOf(answer, wire), source))
   const events = new ClientEvents<Event>(isStream ? flowOf(answer) : flowOfList([]), {

@@ -2,7 +2,7 @@
 import { fold } from '../../conversation/fold.ts'
 import { partsOf } from '../../conversation/unfold.ts'
 import type { Answer, Part } from '../../conversation/parts.ts'
-import type { EventReader } from '../../formats/format.ts'
+import type { Asked, EventReader } from '../../formats/format.ts'
 import { staged, type Stage } from '../../formats/stages/stage.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import type { Tally } from '../../money/tally.ts'
@@ -26,23 +26,56 @@ export function wholeOf(
   plan: AnswerPlan,
   { meter, order }: AnswerContext,
 ): Fields {
-  const { source, stages } = plan
   return readVendor(
     () => {
-      const vendors = Array.isArray(answer)
-        ? fold(answer as readonly Part[])
-        : wire.format.readAnswer(bodyOf(answer, wire), source)
-      const asked = namedBy(vendors, plan)
-      const counter = new PartCounter(meter, asked.id)
-      counter.countAnswer(vendors)
-      const changed = changedBy(stages, vendors)
-      const usage = changed.usage ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
-      const body = client.format.writeAnswer({ ...changed, usage }, asked)
-      counter.ended()
-      return body
+      const { vendors, asked, counter } = counted(answer, wire, plan, meter)
+      return written(changedBy(plan.stages, vendors), asked, counter, client, meter, order)
     },
     () => meter.usage,
   )
+}
+
+/** The same, of what inspectors let pass. */
+export async function inspectedWhole(
+  answer: object | readonly Part[],
+  wire: VendorWire,
+  client: ClientWire,
+  plan: AnswerPlan,
+  { meter, order, inspection }: AnswerContext,
+): Promise<Fields> {
+  const { changed, asked, counter } = readVendor(
+    () => {
+      const { vendors, ...rest } = counted(answer, wire, plan, meter)
+      return { ...rest, changed: changedBy(plan.stages, vendors) }
+    },
+    () => meter.usage,
+  )
+  const passed = (await inspection?.answered(changed)) ?? changed
+  return written(passed, asked, counter, client, meter, order)
+}
+
+function counted(answer: object | readonly Part[], wire: VendorWire, plan: AnswerPlan, meter: Tally) {
+  const vendors = Array.isArray(answer)
+    ? fold(answer as readonly Part[])
+    : wire.format.readAnswer(bodyOf(answer, wire), plan.source)
+  const asked = namedBy(vendors, plan)
+  const counter = new PartCounter(meter, asked.id)
+  counter.countAnswer(vendors)
+  return { vendors, asked, counter }
+}
+
+function written(
+  answer: Answer,
+  asked: Asked,
+  counter: PartCounter,
+  client: ClientWire,
+  meter: Tally,
+  order: AnswerContext['order'],
+): Fields {
+  const usage = answer.usage ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
+  const body = client.format.writeAnswer({ ...answer, usage }, asked)
+  counter.ended()
+  return body
 }
 
 /** The parts of a stream, for a client that does not stream. Throws once `call` is cancelled. */

@@ -16,11 +16,14 @@ import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
 /** Milliseconds after which a request with `async: false` gets the unfinished task. */
 const waitMs = 240_000
 
+/** The names of the endpoints that create videos, by the shape of their requests. */
+const names = { specification: 'videos.generations.create', openai: 'videos.create' } as const
+
 /** `POST /v1/videos/generations`. */
 export const submitVideo: QueryEndpoint = defineEndpoint({
   method: 'POST',
   path: ['/v1/videos/generations', '/v1/video/generations'],
-  name: 'videos.generations.create',
+  name: names.specification,
   limited: true,
   async answer(query) {
     const { task, async } = await create(query, 'specification')
@@ -44,7 +47,7 @@ export const retrieveVideoTask: QueryEndpoint = defineEndpoint({
 export const createVideo: QueryEndpoint = defineEndpoint({
   method: 'POST',
   path: '/v1/videos',
-  name: 'videos.create',
+  name: names.openai,
   limited: true,
   async answer(query) {
     const { task } = await create(query, 'openai')
@@ -94,15 +97,18 @@ export const deleteVideo: QueryEndpoint = defineEndpoint({
   },
 })
 
-async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
+async function create(query: Query, shape: keyof typeof names): Promise<{ task: StoredTask; async: boolean }> {
   const { id, exchange, caller, catalogue, sizes, services, concerns, watch } = query
   const order = await readVideo(exchange, sizes, shape)
   const { fields } = order
   const field = (name: string) => fields[name]
   if (watch !== undefined) watch.request = { model: order.model, stream: false, field }
   const model = await catalogue.findForTask(order.model, caller)
-  const request = videoRequest(order, model)
+  const asked = videoRequest(order, model)
   await query.admit(model)
+  const inspection = services.inspect?.(id, names[shape], model, caller)
+  const { prompt } = asked
+  const request = inspection === undefined ? asked : { ...asked, ...(await inspection.askedTexts({ prompt })) }
   const { digest, idempotencyKey, async } = order
   const attribution = services.attribute(exchange, caller, field)
   const path = shape === 'specification' ? ('generations' as const) : undefined

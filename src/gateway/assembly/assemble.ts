@@ -28,6 +28,7 @@ import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import { shownPrices } from './shown-prices.ts'
 import { createAdmission, alertDelivery, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
+import { inspecting } from './inspecting.ts'
 import { KnownDeployments } from './known-deployments.ts'
 import { modelsOf } from './models.ts'
 import { StoreChecks } from './store-checks.ts'
@@ -157,6 +158,7 @@ export function assemble(options: GatewayOptions): Assembly {
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
     usable: (model: Model) => breaker.usable(attemptOrder(model.deployments, random)),
     stallMs: timeouts.stallMs ?? 60_000,
+    inspect: inspecting(options, observer),
   }
   const named = (own ?? []).filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)

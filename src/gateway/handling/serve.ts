@@ -47,6 +47,7 @@ export function serve<R, A>(
     model,
     cap,
     hidden,
+    inspection: services.inspect?.(id, endpoint.name, model, caller),
     work,
     deliver,
     watch,

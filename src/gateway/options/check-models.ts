@@ -13,6 +13,15 @@ export const provider: z.ZodType = z.custom<object>(
   'must be a provider: an object with a name, such as openai({ apiKey }) or defineProvider({ name, chat })',
 )
 
+/** Inspectors, or functions that make them. */
+export const inspect: z.ZodType = z.array(
+  z.custom<object>(
+    (value) =>
+      typeof value === 'function' || ['request', 'answer'].some((name) => typeof Object(value)[name] === 'function'),
+    'must be an inspector: an object with a method "request" or "answer", or a function that returns one, such as mask()',
+  ),
+)
+
 const step = z.union(
   [
     z.string(),
@@ -29,6 +38,7 @@ const model = strict({
   created: z.int().optional(),
   price: z.looseObject({}).optional(),
   cost: z.looseObject({}).optional(),
+  inspect: inspect.optional(),
   ...optionalOf(modelFields),
 })
 

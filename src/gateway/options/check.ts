@@ -5,7 +5,7 @@ import { parseMoney } from '../../money/money.ts'
 import { parseFactor, parseRate } from '../../money/prices/rate.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
 import { checkCaps } from './check-caps.ts'
-import { checkModels, provider } from './check-models.ts'
+import { checkModels, inspect, provider } from './check-models.ts'
 import { groupFields } from '../../models/group-fields.ts'
 import type { ModelEntry } from '../../models/model-options.ts'
 import {
@@ -66,7 +66,10 @@ const schema = strict({
   keys: z.unknown().optional(),
   registry: strict({ providers: z.record(z.string().min(1).max(200), provider) }).optional(),
   authenticate: anyFunction.optional(),
-  groups: z.record(z.string(), strict({ ...optionalOf(groupFields), models: groupFields.models })).optional(),
+  groups: z
+    .record(z.string(), strict({ ...optionalOf(groupFields), models: groupFields.models, inspect: inspect.optional() }))
+    .optional(),
+  inspect: inspect.optional(),
   endpoints: z.array(endpoint, 'must be a list of what defineEndpoint() returns').optional(),
   defaultModel: z.string().min(1).optional(),
   azure: z.boolean().optional(),

@@ -11,7 +11,8 @@ import type { Sizes } from '../../http/sizes.ts'
 import type { Timeouts } from '../../http/timeouts.ts'
 import type { IdempotencyOptions } from '../../admission/idempotency/idempotency.ts'
 import type { LimitOptions } from '../../money/limits/options.ts'
-import type { Group } from '../../models/group-fields.ts'
+import type { Inspect } from '../../inspect/contract.ts'
+import type { GroupOptions } from '../../models/group-fields.ts'
 import type { ModelRegistry } from '../../models/contract.ts'
 import type { LiveRegistryOptions } from '../../models/stored/live-registry.ts'
 import type { OwnKeyOptions } from '../../models/own-key-options.ts'
@@ -47,7 +48,12 @@ export interface GatewayOptions {
   /** The host's own authentication, called before the API key is checked. */
   readonly authenticate?: Authenticate
   /** Model groups by name. Default: `{ default: { models: '*' } }`. */
-  readonly groups?: Readonly<Record<string, Group>>
+  readonly groups?: Readonly<Record<string, GroupOptions>>
+  /**
+   * What looks into requests and answers, such as `mask()`: in this order toward the vendor, and in the reverse order toward the
+   * client. Groups and models may have more. Default: nothing.
+   */
+  readonly inspect?: readonly Inspect[]
   /** Endpoints of the host's own, beside the gateway's: see `defineEndpoint`. Default: none. */
   readonly endpoints?: readonly Endpoint[]
   /** The model of requests that name none. Default: such requests are rejected. */

@@ -8,7 +8,7 @@ import { askVendor, type AnsweredBy, type Changes } from '../ask-vendor.ts'
 import type { ClientWire } from '../plan.ts'
 import { bodyOf } from '../vendor-wires.ts'
 import { WholeReader } from '../whole-answer.ts'
-import type { Reading } from './continued-events.ts'
+import type { Reading } from './continued-parts.ts'
 import { continuing, prefilled } from './continuation.ts'
 import type { JoinedParts } from './joined-parts.ts'
 

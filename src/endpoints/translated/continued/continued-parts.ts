@@ -1,10 +1,8 @@
-/** The events of a client's stream that goes on at the next deployment if its vendor breaks off. */
+/** The parts of an answer that goes on at the next deployment if its vendor breaks off, and of one that does not. */
 import type { Part } from '../../../conversation/parts.ts'
-import type { EventReader, OutEvent } from '../../../formats/format.ts'
+import type { EventReader } from '../../../formats/format.ts'
 import { staged, type Stage } from '../../../formats/stages/stage.ts'
 import type { Tally } from '../../../money/tally.ts'
-import { estimateTokens } from '../../../wire/counts.ts'
-import { usageOf } from '../../../wire/usage.ts'
 import { readVendor } from '../../read-vendor.ts'
 import type { EventSteps } from '../client-events.ts'
 import { eventsIn } from '../vendor-wires.ts'
@@ -17,48 +15,41 @@ export interface Reading {
   readonly stages: readonly Stage[]
 }
 
-export interface ContinuingSteps extends Pick<EventSteps, 'writer' | 'counter' | 'meter' | 'promptTokens'> {
+export interface ContinuingSteps extends Pick<EventSteps, 'meter' | 'promptTokens'> {
   /** The stream of the next vendor for what is missing. Rejects with the failure if there is none. */
   next(failure: unknown, said: JoinedParts): Promise<Reading>
 }
 
-export async function* continuedEvents<Event>(
+export async function* continuedParts(
   first: Reading,
-  steps: ContinuingSteps,
-): AsyncGenerator<Event, void, void> {
-  const { writer, counter, meter, promptTokens } = steps
+  { meter, promptTokens, next }: ContinuingSteps,
+): AsyncGenerator<readonly Part[], void, void> {
   const said = new JoinedParts(promptTokens)
-  const written = (parts: readonly Part[]): Event[] => {
+  const told = (parts: readonly Part[]) => {
     if (said.isContinued) meter.lastUsed = said.ownUsage
-    const out: OutEvent[] = []
-    for (const part of parts) {
-      counter.count(part)
-      writer.write(part, out)
-    }
-    return out as Event[]
+    return parts
   }
   for (let reading = first; ;) {
-    const failure = yield* map(partsOf(reading, meter), (parts) => written(joined(said, parts)))
-    if (failure === undefined) break
+    const failure = yield* map(partsOf(reading, meter), (parts) => told(joined(said, parts)))
+    if (failure === undefined) return
     const held: Part[] = []
     said.next(held)
-    yield* written(held)
-    if (said.isOver) break
+    yield told(held)
+    if (said.isOver) return
     if (said.hasCalls) {
       // The client runs the calls, and the model goes on with their results.
-      yield* written([{ kind: 'end', choice: 0, end: { reason: 'calls' } }])
-      break
+      yield [{ kind: 'end', choice: 0, end: { reason: 'calls' } }]
+      return
     }
     if (said.isRefusal) throw failure.error
-    reading = await steps.next(failure.error, said)
+    reading = await next(failure.error, said)
   }
-  if (!counter.hasUsage) {
-    yield* written([{ kind: 'usage', usage: usageOf(promptTokens, estimateTokens(meter.textBytes)), counters: {} }])
-  }
-  const out: OutEvent[] = []
-  writer.end(out)
-  yield* out as Event[]
-  counter.ended()
+}
+
+/** The parts of an answer that does not go on. */
+export async function* partsOnce(reading: Reading, meter: Tally): AsyncGenerator<readonly Part[], void, void> {
+  const failure = yield* partsOf(reading, meter)
+  if (failure !== undefined) throw failure.error
 }
 
 interface Failure {
@@ -67,13 +58,13 @@ interface Failure {
 
 async function* map<In, Out>(
   source: AsyncGenerator<In, Failure | undefined, void>,
-  change: (piece: In) => readonly Out[],
+  change: (piece: In) => Out,
 ): AsyncGenerator<Out, Failure | undefined, void> {
   try {
     for (;;) {
       const { done, value } = await source.next()
       if (done === true) return value
-      yield* change(value)
+      yield change(value)
     }
   } finally {
     await source.return(undefined)

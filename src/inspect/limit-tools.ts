@@ -1,0 +1,52 @@
+/** Which tools a model may get and call. */
+import type { Conversation, Tool } from '../conversation/conversation.ts'
+import type { Inspector } from './contract.ts'
+
+/** Options of `limitTools`. */
+export interface ToolLimits {
+  /** Names of functions, and kinds of hosted tools such as `web_search`, each of which may end in `*`. Default: all. */
+  readonly allow?: readonly string[]
+  /** Those that are not allowed, although `allow` has them. Default: none. */
+  readonly deny?: readonly string[]
+  /** What happens to a request with another tool: it goes without the tool (the default), or is refused. */
+  readonly others?: 'remove' | 'refuse'
+}
+
+/**
+ * An inspector of the tools that a model gets. An answer that calls another one all the same ends there.
+ *
+ * @example
+ * createGateway({ models, groups: { guests: { models: '*', inspect: [limitTools({ allow: ['search*'] })] } } })
+ */
+export function limitTools({ allow = ['*'], deny = [], others = 'remove' }: ToolLimits): Inspector {
+  const mayUse = (name: string) => matches(allow, name) && !matches(deny, name)
+  return {
+    name: 'limitTools',
+    request(conversation) {
+      const allowed = conversation.tools.filter((tool) => mayUse(nameOf(tool)))
+      if (allowed.length === conversation.tools.length) return undefined
+      const refused = conversation.tools.find((tool) => !allowed.includes(tool)) as Tool
+      if (others === 'refuse') return { refuse: `The tool "${nameOf(refused)}" is not allowed.` }
+      return { conversation: withTools(conversation, allowed), reversible: true }
+    },
+    answer({ tool }) {
+      return tool === undefined || mayUse(tool) ? { hold: 0 } : { cut: `The tool "${tool}" is not allowed.` }
+    },
+  }
+}
+
+function withTools({ toolChoice, ...conversation }: Conversation, tools: readonly Tool[]): Conversation {
+  const names = tools.map(nameOf)
+  const isKept = typeof toolChoice === 'object' ? names.includes(toolChoice.name) : tools.length > 0
+  return toolChoice !== undefined && isKept ? { ...conversation, tools, toolChoice } : { ...conversation, tools }
+}
+
+function nameOf(tool: Tool): string {
+  if (tool.kind === 'function') return tool.name
+  const { name } = tool.value
+  return typeof name === 'string' ? name : tool.type
+}
+
+function matches(names: readonly string[], name: string): boolean {
+  return names.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each))
+}

@@ -1,0 +1,124 @@
+/** Vendors get placeholders for what is personal or secret, and clients what stood there. */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { AnswerVerdict, AnswerWindow, Edit, Inspect } from '../contract.ts'
+import { edited } from '../edited.ts'
+import { mapStrings, mapText } from '../strings.ts'
+import { findAll, maskPatterns, type MaskName, type MaskPattern } from './patterns.ts'
+
+/** Options of `mask`. */
+export interface MaskOptions {
+  /** What is masked: names of `maskPatterns`, or patterns of your own. Default: all of `maskPatterns`. */
+  readonly patterns?: readonly (MaskName | MaskPattern)[]
+  /**
+   * A secret that the codes of placeholders are made with. With the same one in all processes and after a restart, a conversation
+   * keeps its placeholders, and so its prompt cache and its signatures. Default: a random one for each call of `mask`.
+   */
+  readonly key?: string
+  /** Whether what answers contain beside the request's own values is masked for the client, for good. Default false. */
+  readonly answers?: boolean
+}
+
+/** Letters and digits of base32. */
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const codeLength = 8
+
+/**
+ * An inspector that masks values in requests, and puts them back into answers and the inputs of tools, however the answer is
+ * split. Reasoning keeps the placeholders, because vendors sign it. Throws a `TypeError` for an invalid pattern.
+ *
+ * @example
+ * createGateway({ models, inspect: [mask({ patterns: ['card', 'iban', 'email'], key: secrets.mask })] })
+ */
+export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {}): Inspect {
+  const patterns = (chosen ?? Object.values(maskPatterns)).map(patternOf)
+  const secret = key ?? randomBytes(32)
+  const names = [...new Set(patterns.map(({ name }) => name))]
+  const placeholder = new RegExp(`(?:${names.join('|')})_[A-Z2-7]{${codeLength}}`, 'g')
+  const usual = patterns.every((each) => Object.values(maskPatterns).includes(each))
+  const longest = Math.max(...names.map(({ length }) => length)) + 1 + codeLength
+
+  return () => {
+    const values = new Map<string, string>()
+    const placeholderFor = (name: string, value: string): string => {
+      for (let number = 0; ; number++) {
+        const made = `${name}_${codeOf(secret, `${name} ${number} ${value}`)}`
+        if ((values.get(made) ?? value) !== value) continue
+        values.set(made, value)
+        return made
+      }
+    }
+    const masked = (text: string) =>
+      patterns.reduce((before, pattern) => {
+        const edits = Array.from(findAll(before, pattern), ({ start, end }) => ({
+          start,
+          end,
+          text: placeholderFor(pattern.name, before.slice(start, end)),
+        }))
+        return edited(before, edits)
+      }, text)
+
+    return {
+      name: 'mask',
+      holdBack: { characters: answers ? 512 : 64, ms: Infinity },
+      request(conversation) {
+        const changed = mapStrings(conversation, (text) => mapText(text, masked))
+        return changed === conversation ? undefined : { conversation: changed, reversible: true }
+      },
+      answer: (window) => restored(window),
+    }
+
+    function restored({ kind, text, ended, isJson }: AnswerWindow): AnswerVerdict {
+      if (kind === 'reasoning') return { hold: 0 }
+      const edits: Edit[] = []
+      if (values.size > 0)
+        for (const { 0: found, index } of text.matchAll(placeholder)) {
+          const value = values.get(found)
+          const shown = value !== undefined && isJson ? JSON.stringify(value).slice(1, -1) : value
+          if (shown !== undefined) edits.push({ start: index, end: index + found.length, text: shown })
+        }
+      const begun = values.size > 0 ? beginning(text) : 0
+      if (!answers) return { hold: ended ? 0 : begun, edits, reversible: true }
+      const others = patterns.flatMap((pattern) =>
+        Array.from(findAll(text, pattern), ({ start, end }) => {
+          const isNumber = isJson && /^\d+$/.test(text.slice(start, end))
+          return { start, end, text: isNumber ? '0' : `[${pattern.name}]` }
+        }),
+      )
+      const all = [...edits, ...others].sort((left, right) => left.start - right.start || right.end - left.end)
+      const apart = all.filter(({ start }, index) => all.slice(0, index).every(({ end }) => end <= start))
+      return {
+        hold: Math.max(
+          begun,
+          usual ? (/(?:[+(]?\d[\d\s()./-]*|[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*|\S+)$/.exec(text)?.[0].length ?? 0) : 64,
+        ),
+        edits: apart,
+        reversible: others.length === 0,
+      }
+    }
+
+    /** The length of the end of a text that may be the beginning of a placeholder. */
+    function beginning(text: string): number {
+      for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
+        const end = text.slice(-length)
+        const code = end.indexOf('_') + 1
+        const begins = (name: string) =>
+          code === 0 ? `${name}_`.startsWith(end) : end.startsWith(`${name}_`) && /^[A-Z2-7]*$/.test(end.slice(code))
+        if (names.some(begins)) return length
+      }
+      return 0
+    }
+  }
+}
+
+function patternOf(given: MaskName | MaskPattern): MaskPattern {
+  const found = typeof given === 'string' ? (maskPatterns as Readonly<Record<string, MaskPattern>>)[given] : given
+  if (found === undefined) throw new TypeError(`mask: there is no pattern "${given}".`)
+  if (!/^[A-Z]{1,20}$/.test(found.name)) throw new TypeError('mask: a pattern needs a name of 1 to 20 capital letters.')
+  if (!found.pattern.global) throw new TypeError(`mask: the pattern "${found.name}" needs the flag "g".`)
+  return found
+}
+
+function codeOf(secret: string | Buffer, text: string): string {
+  const bytes = createHmac('sha256', secret).update(text).digest()
+  return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % 32]).join('')
+}
