@@ -26,7 +26,7 @@ import { Succession } from '../routing/succession.ts'
 import type { Admitted } from './admitted.ts'
 import type { CallEndpoint, Context, Successor } from './endpoint.ts'
 import { callOf } from './fitted-call.ts'
-import { inspectedCall } from './inspected-call.ts'
+import { ask } from './inspected-call.ts'
 import { amend } from './order.ts'
 
 /** One admitted request: how a deployment is called for it, and how it ends. */
@@ -125,7 +125,10 @@ export class Served<R, A> implements Trial<A> {
     meter.attempt(deployment, price?.hasServiceTiers === true ? tierIn(bounded.field) : undefined)
     const working = this.#admitted.work.of(deployment.provider)
     // The closure is in another method: beside `sent`, which lives as long as the response, it would keep the request.
-    const answer = attempt === undefined ? this.#ask(working, bounded) : this.#askWithin(attempt, working, bounded)
+    const answer =
+      attempt === undefined
+        ? ask(this.#endpoint, working, bounded, this.context)
+        : this.#askWithin(attempt, working, bounded)
     return limits === undefined ? answer : limits.within(answer)
   }
 
@@ -174,15 +177,7 @@ export class Served<R, A> implements Trial<A> {
   }
 
   #askWithin(attempt: AttemptWatch, provider: Provider, call: Call<R>): Promise<A> {
-    return attempt.within(() => this.#ask(provider, call))
-  }
-
-  #ask(provider: Provider, call: Call<R>): Promise<A> {
-    const { inspection, order } = this.context
-    const { texts } = this.#endpoint
-    if (inspection === undefined || texts === undefined) return this.#endpoint.ask(provider, call, this.context)
-    const asked = inspectedCall(inspection, texts, call, order.form)
-    return asked.then((own) => this.#endpoint.ask(provider, own, this.context))
+    return attempt.within(() => ask(this.#endpoint, provider, call, this.context))
   }
 
   #watched(watch: CallWatch, { provider, model: providerModel, open: openModel = false }: Deployment) {

@@ -108,7 +108,7 @@ export class AnswerStage {
         return open === undefined ? void out.push(part) : this.#say(open, part.text, goesOn, out)
       }
       case 'citation': {
-        const { range, own, ...citation } = part.citation
+        const { range: _, own: __, ...citation } = part.citation
         return void out.push(this.#broken.has(part.block) ? { ...part, citation } : part)
       }
       case 'start':
@@ -116,7 +116,7 @@ export class AnswerStage {
         return void out.push(part)
     }
     // Other blocks end where the next one begins; calls may be written at the same time.
-    for (const open of [...this.#open.values()])
+    for (const open of this.#open.values())
       if (
         open.choice === part.choice &&
         (open.first.kind !== 'call' || !('block' in part) || open.block === part.block)
@@ -132,7 +132,7 @@ export class AnswerStage {
     const { choice, block } = part
     const known = this.#open.get(block)
     if (known !== undefined) return known
-    for (const open of [...this.#open.values()])
+    for (const open of this.#open.values())
       if (open.choice === choice && open.first.kind !== 'call') await this.#close(open, out)
     const open = { choice, block, first: part, text: '', begun: false, broken: false }
     this.#open.set(block, open)
@@ -202,7 +202,7 @@ export class AnswerStage {
   /** The filter ends the choice. */
   #end({ choice }: Open, words: string, out: Part[]): void {
     this.#cut.add(choice)
-    for (const open of [...this.#open.values()]) {
+    for (const open of this.#open.values()) {
       if (open.choice !== choice) continue
       this.#open.delete(open.block)
       if (open.first.kind === 'call' && open.begun) out.push({ kind: 'ended', choice, block: open.block })

@@ -27,7 +27,7 @@ export class Inspection {
 
   /** Whether answers are inspected. */
   get seesAnswers(): boolean {
-    return this.#inspectors.some(({ answer }) => answer !== undefined)
+    return this.#inspectors.some((each) => each.answer !== undefined)
   }
 
   /** What the vendor may get of a conversation. Rejects with the refusal of an inspector, or with 503 if one has failed. */
@@ -61,7 +61,7 @@ export class Inspection {
   /** What parts of an answer pass, in the order from the vendor to the client: the last inspector sees them first. */
   stages(): AnswerStage[] {
     const made = this.#inspectors.map((inspector) => new AnswerStage(inspector, this.#asking, this.#form))
-    return made.filter((stage) => stage.isNeeded).reverse()
+    return made.filter((stage) => stage.isNeeded).toReversed()
   }
 
   /** What the client may get of a whole answer. */

@@ -22,6 +22,7 @@ export function withoutBrokenState(before: Conversation, after: Conversation, re
   }
 }
 
-function withoutState({ state: _, ...block }: Block): Block {
-  return block as Block
+function withoutState(block: Block): Block {
+  const { state: _, ...rest } = block
+  return rest
 }

@@ -5,7 +5,7 @@ import { say, wires, worldWith } from './world.ts'
 
 const email = 'ada.lovelace@example.org'
 const card = '4111 1111 1111 1111'
-const placeholders = /(?:EMAIL|CARD|IBAN|PHONE|KEY)_[A-Z2-7]{8}/g
+const placeholders = /(?:EMAIL|CARD|IBAN|PHONE|KEY)_[A-Z]{8}/g
 
 function pieces(text: string, size: number): string[] {
   return text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []

@@ -37,7 +37,7 @@ export async function openTranscript(
   recording: Recording,
 ): Promise<OpenTranscript> {
   const { inspection } = context
-  if (inspection?.seesAnswers !== true) return { ...(await opened(answer, context, context.order.stream)), recording }
+  if (inspection?.seesAnswers !== true) return { ...(await opened(answer, context, true)), recording }
   // The words of a transcript are not in order before its end.
   return { ...(await inspected(await opened(answer, context, false), inspection)), recording }
 }
@@ -57,11 +57,14 @@ async function inspected(answer: OpenAnswer, inspection: Inspection): Promise<Op
   return { kind: 'whole', transcript: { ...whole, text, ...(passed && { segments: passed }) } }
 }
 
-async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, stream: boolean): Promise<OpenAnswer> {
+/** `mayStream`: whether the client may get events as they come. */
+async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, mayStream: boolean): Promise<OpenAnswer> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
-    return stream ? { kind: 'events', events } : { kind: 'whole', transcript: await collected(events) }
+    return mayStream && order.stream
+      ? { kind: 'events', events }
+      : { kind: 'whole', transcript: await collected(events) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   const transcript = withUsage(raw)

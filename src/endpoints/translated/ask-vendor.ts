@@ -48,7 +48,7 @@ export async function askVendor(
     throw new GatewayError('unsupported_value', { param: 'model', message })
   }
   if (call.large === true) await forceParse(call)
-  const read = client.format.readRequest(bodyWithDigits(call, context.order))
+  const read = streamedAs(call, client.format.readRequest(bodyWithDigits(call, context.order)))
   const meant = changes.conversation === undefined ? read : changes.conversation(read)
   const conversation = context.inspection === undefined ? meant : await context.inspection.asked(meant)
   try {
@@ -60,6 +60,12 @@ export async function askVendor(
   } catch (thrown) {
     throw isPlaced(thrown) ? thrown : withClientField(thrown, wire, client, call.request as Fields)
   }
+}
+
+/** In some wire formats the address of a request says whether the client streams. */
+function streamedAs({ stream }: Call<unknown>, conversation: Conversation): Conversation {
+  const { settings } = conversation
+  return (settings.stream ?? false) === stream ? conversation : { ...conversation, settings: { ...settings, stream } }
 }
 
 function planned(

@@ -33,8 +33,8 @@ export async function translated<Event>(
   context: AnswerContext,
   repeated?: Fields,
 ): Promise<Translated<Event>> {
-  const { successor, inspection, inParts } = context
-  const itself = client.asksOwnName === true || inParts === true
+  const { successor, inspection } = context
+  const itself = client.asksOwnName === true || successor !== undefined || inspection !== undefined
   const answered = await askVendor(client, provider, call, context, repeated, itself)
   const { answer, wire, sent, plan } = answered
   const goesOn = successor !== undefined && Symbol.asyncIterator in answer

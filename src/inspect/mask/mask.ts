@@ -18,8 +18,7 @@ export interface MaskOptions {
   readonly answers?: boolean
 }
 
-/** Letters and digits of base32. */
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+/** Letters only, so that no pattern finds a number that begins in a placeholder. */
 const codeLength = 8
 
 /**
@@ -33,13 +32,25 @@ export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {
   const patterns = (chosen ?? Object.values(maskPatterns)).map(patternOf)
   const secret = key ?? randomBytes(32)
   const names = [...new Set(patterns.map(({ name }) => name))]
-  const placeholder = new RegExp(`(?:${names.join('|')})_[A-Z2-7]{${codeLength}}`, 'g')
+  const placeholder = new RegExp(`(?:${names.join('|')})_[A-Z]{${codeLength}}`, 'g')
+  /** The length of the end of a text that may be the beginning of a placeholder. */
+  const beginning = (text: string): number => {
+    for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
+      const end = text.slice(-length)
+      const code = end.indexOf('_') + 1
+      const begins = (name: string) =>
+        code === 0 ? `${name}_`.startsWith(end) : end.startsWith(`${name}_`) && /^[A-Z]*$/.test(end.slice(code))
+      if (names.some(begins)) return length
+    }
+    return 0
+  }
   const usual = patterns.every((each) => Object.values(maskPatterns).includes(each))
   const longest = Math.max(...names.map(({ length }) => length)) + 1 + codeLength
 
   return () => {
     const values = new Map<string, string>()
-    const placeholderFor = (name: string, value: string): string => {
+    const placeholderFor = (name: string, found: string): string => {
+      const value = found.replaceAll(placeholder, (inner) => values.get(inner) ?? inner)
       for (let number = 0; ; number++) {
         const made = `${name}_${codeOf(secret, `${name} ${number} ${value}`)}`
         if ((values.get(made) ?? value) !== value) continue
@@ -95,24 +106,13 @@ export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {
         reversible: others.length === 0,
       }
     }
-
-    /** The length of the end of a text that may be the beginning of a placeholder. */
-    function beginning(text: string): number {
-      for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
-        const end = text.slice(-length)
-        const code = end.indexOf('_') + 1
-        const begins = (name: string) =>
-          code === 0 ? `${name}_`.startsWith(end) : end.startsWith(`${name}_`) && /^[A-Z2-7]*$/.test(end.slice(code))
-        if (names.some(begins)) return length
-      }
-      return 0
-    }
   }
 }
 
 function patternOf(given: MaskName | MaskPattern): MaskPattern {
-  const found = typeof given === 'string' ? (maskPatterns as Readonly<Record<string, MaskPattern>>)[given] : given
-  if (found === undefined) throw new TypeError(`mask: there is no pattern "${given}".`)
+  if (typeof given === 'string' && !Object.hasOwn(maskPatterns, given))
+    throw new TypeError(`mask: there is no pattern "${given}".`)
+  const found = typeof given === 'string' ? maskPatterns[given] : given
   if (!/^[A-Z]{1,20}$/.test(found.name)) throw new TypeError('mask: a pattern needs a name of 1 to 20 capital letters.')
   if (!found.pattern.global) throw new TypeError(`mask: the pattern "${found.name}" needs the flag "g".`)
   return found
@@ -120,5 +120,5 @@ function patternOf(given: MaskName | MaskPattern): MaskPattern {
 
 function codeOf(secret: string | Buffer, text: string): string {
   const bytes = createHmac('sha256', secret).update(text).digest()
-  return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % 32]).join('')
+  return Array.from(bytes.subarray(0, codeLength), (byte) => String.fromCharCode(65 + (byte % 26))).join('')
 }

@@ -2,7 +2,7 @@
 
 /** A kind of text that vendors do not get. */
 export interface MaskPattern {
-  /** In place of it the vendor gets this name and a code, such as `EMAIL_K3J9X2QA`: 1 to 20 capital letters. */
+  /** In place of it the vendor gets this name and a code, such as `EMAIL_KQJZXWVA`: 1 to 20 capital letters. */
   readonly name: string
   /** Finds it; with the flag `g`. */
   readonly pattern: RegExp

@@ -22,7 +22,7 @@ export interface ContinuingSteps extends Pick<EventSteps, 'meter' | 'promptToken
 
 export async function* continuedParts(
   first: Reading,
-  { meter, promptTokens, next }: ContinuingSteps,
+  { meter, promptTokens, ...steps }: ContinuingSteps,
 ): AsyncGenerator<readonly Part[], void, void> {
   const said = new JoinedParts(promptTokens)
   const told = (parts: readonly Part[]) => {
@@ -42,7 +42,7 @@ export async function* continuedParts(
       return
     }
     if (said.isRefusal) throw failure.error
-    reading = await next(failure.error, said)
+    reading = await steps.next(failure.error, said)
   }
 }
 

@@ -63,7 +63,14 @@ async function answered(
   }
   const meter = { usage: undefined, textBytes: 0, omit() {} }
   const order = { ...request, request, field, promptTokens: 10 }
-  const context = { id: 'req_1', startedAt: 1_000, order, meter, successor } as unknown as Context<ChatRequest>
+  const context = {
+    id: 'req_1',
+    startedAt: 1_000,
+    order,
+    meter,
+    successor,
+    inParts: true,
+  } as unknown as Context<ChatRequest>
   const provider = { name: 'p', ...readers[wire]?.(source()) } as Provider
   let frames = ''
   try {
