@@ -1,10 +1,11 @@
 import { h } from './preact.js'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { get } from './api.js'
 import { useLoad } from './load.js'
 import { usePlace } from './location.js'
 import { Navigation } from './navigation.js'
 import { Announcements } from './parts/announce.js'
+import { Palette, useShortcuts } from './parts/palette.js'
 import { Empty, ErrorNotice, Loading } from './parts/notice.js'
 import { entries } from './routes.js'
 import { metaOf, Session } from './session.js'
@@ -36,8 +37,12 @@ function Shell({ me, changeLanguage }) {
   const { path } = usePlace()
   const offered = entries.filter(({ isOffered }) => isOffered(me))
   const entry = path.length === 0 ? offered[0] : offered.find(({ name }) => name === path[0])
-  const title = entry === undefined ? t('notFound') : t(`page_${entry.name}`)
+  const name = entry === undefined ? t('notFound') : t(`page_${entry.name}`)
+  const title = path[1] === undefined ? name : `${path[1]} · ${name}`
   const main = useFocus(path.join('/'))
+  const [isSearching, setSearching] = useState(false)
+  const search = useCallback(() => setSearching(true), [])
+  useShortcuts(search)
   useEffect(() => {
     document.title = `${title} · ${metaOf('application-name')}`
   }, [title])
@@ -49,12 +54,13 @@ function Shell({ me, changeLanguage }) {
     'div',
     { class: 'shell' },
     h('a', { class: 'skip', href: '#main', onClick: skip }, t('skipToContent')),
-    h(Navigation, { offered, current: entry?.name, me, changeLanguage }),
+    h(Navigation, { offered, current: entry?.name, me, changeLanguage, search }),
     h(
       'main',
       { id: 'main', ref: main, tabIndex: -1 },
       entry === undefined ? h(Empty, { title: t('notFound') }) : entry.page(me, path[1]),
     ),
+    isSearching && h(Palette, { offered, onClose: () => setSearching(false) }),
     h(Announcements, null),
   )
 }

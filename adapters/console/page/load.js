@@ -2,6 +2,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { get } from './api.js'
 
+/** Of one answer of the API. */
+const mostRows = 1_000
+
 /** @import { TableProperties } from './parts/table.js' */
 
 /**
@@ -29,6 +32,37 @@ export function useLoad(ask, inputs) {
   return { ...state, reload }
 }
 
+/** Acts again and again while the page is seen. @param {number} ms @param {() => unknown} act @param {boolean} [on] */
+export function useEvery(ms, act, on = true) {
+  useEffect(() => {
+    if (!on) return undefined
+    const timer = setInterval(() => document.visibilityState === 'visible' && act(), ms)
+    return () => clearInterval(timer)
+  }, [ms, act, on])
+}
+
+/** What was seen of a list when its page was left: it is in the entry of the history, so that Back finds it. */
+function leftAt() {
+  const { rows = 0, scroll = 0 } = Object(history.state)
+  return { rows: Math.min(rows, mostRows), scroll }
+}
+
+/** Shows what was seen before, and notes what is seen now. @param {{ scroll: number }} left @param {number | undefined} rows */
+function useReturn({ scroll }, rows) {
+  const note = (/** @type {object} */ seen) => history.replaceState({ ...history.state, ...seen }, '')
+  useEffect(() => {
+    if (rows === undefined) return undefined
+    note({ rows })
+    const scrolled = () => note({ scroll: scrollY })
+    addEventListener('scrollend', scrolled)
+    return () => removeEventListener('scrollend', scrolled)
+  }, [rows])
+  const isLoaded = rows !== undefined
+  useEffect(() => {
+    if (isLoaded && scroll > 0) requestAnimationFrame(() => scrollTo(0, scroll))
+  }, [isLoaded])
+}
+
 /** @template T @typedef {{ list: Pick<TableProperties<T>, 'rows' | 'loading' | 'error' | 'retry' | 'more'>, reload: () => void }} Pages */
 
 /**
@@ -39,8 +73,9 @@ export function useLoad(ask, inputs) {
  * @returns {Pages<any>}
  */
 export function usePages(path, asked, { limit = 50, turn = 0 } = {}) {
+  const left = useState(leftAt)[0]
   const ask = (/** @type {string | undefined} */ after, /** @type {AbortSignal[]} */ ...signal) =>
-    get(path, { ...asked, limit, after }, signal[0])
+    get(path, { ...asked, limit: after === undefined ? Math.max(limit, left.rows) : limit, after }, signal[0])
   const { data, error, loading, reload } = useLoad(
     (signal) => ask(undefined, signal),
     [path, turn, ...Object.values(asked)],
@@ -63,9 +98,11 @@ export function usePages(path, asked, { limit = 50, turn = 0 } = {}) {
     }
   }
   const moreError = isCurrent ? more.error : undefined
+  const rows = data && (isCurrent ? [...data.items, ...more.items] : data.items)
+  useReturn(left, rows?.length)
   return {
     list: {
-      rows: data && (isCurrent ? [...data.items, ...more.items] : data.items),
+      rows,
       loading,
       error,
       retry: reload,

@@ -12,8 +12,8 @@ import { language, languages, t } from './words.js'
 /** @import { Language } from './words.js' */
 /** @import { Theme } from './theme.js' */
 
-/** @param {{ offered: readonly Entry[], current: PageName | undefined, me: Me, changeLanguage: (code: Language) => unknown }} properties */
-export function Navigation({ offered, current, me, changeLanguage }) {
+/** @param {{ offered: readonly Entry[], current: PageName | undefined, me: Me, changeLanguage: (code: Language) => unknown, search: () => unknown }} properties */
+export function Navigation({ offered, current, me, changeLanguage, search }) {
   const [open, setOpen] = useState(false)
   return h(
     'header',
@@ -29,6 +29,7 @@ export function Navigation({ offered, current, me, changeLanguage }) {
         h(Button, { kind: 'quiet', icon: 'menu', label: t('menu'), pressed: open, onClick: () => setOpen(!open) }),
       ),
     ),
+    h('button', { type: 'button', class: 'find', onClick: search }, t('goTo'), h('kbd', null, 'Ctrl K')),
     h(
       'nav',
       { 'aria-label': t('pages'), onClick: () => setOpen(false) },

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { get, send, urlOf } from '../api.js'
 import { date, money } from '../format.js'
 import { useLoad, usePages } from '../load.js'
-import { linkTo } from '../location.js'
+import { linkTo, usePlace } from '../location.js'
 import { AlertsCard } from '../parts/alerts.js'
 import { Amount } from '../parts/amount.js'
 import { announce } from '../parts/announce.js'
@@ -12,6 +12,7 @@ import { Button, LinkButton } from '../parts/button.js'
 import { Details, PageHead } from '../parts/details.js'
 import { Dialog, FormDialog } from '../parts/dialog.js'
 import { CheckField, TextField } from '../parts/field.js'
+import { accountIds, TextFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice, Loading, Notice } from '../parts/notice.js'
 import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
@@ -23,7 +24,8 @@ import { t } from '../words.js'
 export function AccountsPage() {
   const { readOnly, features } = useSession()
   const [open, setOpen] = useState(/** @type {'create' | 'audit' | undefined} */ (undefined))
-  const { list } = /** @type {Pages<AccountView>} */ (usePages('accounts', {}))
+  const { prefix } = usePlace().query
+  const { list } = /** @type {Pages<AccountView>} */ (usePages('accounts', { prefix }))
   const close = () => setOpen(undefined)
   return h(
     'div',
@@ -36,11 +38,15 @@ export function AccountsPage() {
         !readOnly && h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen('create') }, t('openAccount')),
       ],
     }),
+    h('div', { class: 'filters' }, h(TextFilter, { name: 'prefix', label: t('idBegins'), suggest: accountIds })),
     table({
       caption: t('page_accounts'),
       ...list,
       keyOf: ({ id }) => id,
-      empty: h(Empty, { title: t('noAccounts') }, t('noAccountsHint')),
+      empty:
+        prefix === undefined
+          ? h(Empty, { title: t('noAccounts') }, t('noAccountsHint'))
+          : h(Empty, { title: t('noAccountBegins', { prefix }) }),
       columns: [
         {
           title: t('by_account'),

@@ -2,7 +2,7 @@ import { h } from '../preact.js'
 import { useMemo } from 'preact/hooks'
 import { get } from '../api.js'
 import { compact, duration, percent, roundMoney, whole } from '../format.js'
-import { useLoad } from '../load.js'
+import { useEvery, useLoad } from '../load.js'
 import { Button } from '../parts/button.js'
 import { ChartCard } from '../parts/chart.js'
 import { PageHead } from '../parts/details.js'
@@ -22,6 +22,7 @@ export function OverviewPage() {
   const { isBilled, role } = useSession()
   const period = usePeriod()
   const { data, error, loading, reload } = useLoad((signal) => load(period, isBilled, signal), [period])
+  useEvery(60_000, reload)
   const refresh = h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload })
   return h(
     'div',

@@ -1,8 +1,8 @@
 import { h } from '../preact.js'
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import { urlOf } from '../api.js'
 import { compact, duration, rowTime } from '../format.js'
-import { usePages } from '../load.js'
+import { useEvery, usePages } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
 import { Amount } from '../parts/amount.js'
 import { StateBadge } from '../parts/badge.js'
@@ -26,11 +26,17 @@ export function RequestsPage() {
   const { range, from, to } = usePeriod()
   const { account, model, key, user, tag, session, outcome, code } = query
   const [isOpen, setOpen] = useState(false)
+  const isFiltered = [account, model, outcome, code, key, user, session, tag].some(Boolean)
   const isNarrow = [code, key, user, session, tag].some(Boolean)
   const asked = { from, to, account, model, key, user, tag, session, outcome, code }
   const { list, reload } = /** @type {Pages<Call>} */ (usePages('requests', asked))
+  const [isLive, setLive] = useState(false)
+  // Rows do not move below the eyes of somebody who reads further down.
+  const look = useCallback(() => scrollY < 200 && reload(), [reload])
+  useEvery(2_000, look, isLive)
   const actions = [
     h(PeriodPicker, { range }),
+    h(Button, { pressed: isLive, onClick: () => setLive(!isLive) }, t('live')),
     h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
     h(LinkButton, { href: urlOf('requests.csv', asked), icon: 'download', download: true }, t('csv')),
   ]
@@ -68,7 +74,9 @@ export function RequestsPage() {
       caption: t('page_requests'),
       ...list,
       keyOf: ({ id }) => id,
-      empty: h(Empty, { title: t('noRequests') }, t('noRequestsHint')),
+      empty: isFiltered
+        ? h(Empty, { title: t('noRequests') }, t('noRequestsHint'))
+        : h(Empty, { title: t('noRequestsYet') }, h('a', { href: linkTo(['setup']) }, t('firstRequestHint'))),
       columns: [
         {
           title: t('time'),

@@ -30,10 +30,10 @@ const described = (id, hint) => (hint ? { 'aria-describedby': `${id}-hint` } : {
 /**
  * @param {FieldProperties & {
  *   type?: 'text' | 'search' | 'password' | 'number' | 'datetime-local' | 'month', placeholder?: string, pattern?: string,
- *   min?: string, step?: string, mono?: boolean,
+ *   min?: string, step?: string, mono?: boolean, suggestions?: readonly string[],
  * }} properties
  */
-export function TextField({ label, value, onChange, hint, compact, type = 'text', mono, ...rest }) {
+export function TextField({ label, value, onChange, hint, compact, type = 'text', mono, suggestions, ...rest }) {
   const id = useId()
   const input = h('input', {
     id,
@@ -41,12 +41,14 @@ export function TextField({ label, value, onChange, hint, compact, type = 'text'
     value,
     ...rest,
     ...described(id, hint),
+    ...(suggestions && { list: `${id}-list` }),
     class: mono ? 'mono' : undefined,
     autocomplete: 'off',
     spellcheck: false,
     onInput: (event) => onChange(event.currentTarget.value),
   })
-  return h(Labelled, { label, hint, compact, id }, input)
+  const options = suggestions?.map((each) => h('option', { value: each }))
+  return h(Labelled, { label, hint, compact, id }, input, options && h('datalist', { id: `${id}-list` }, ...options))
 }
 
 /** @param {FieldProperties & { rows?: number, placeholder?: string, onKeyDown?: (event: KeyboardEvent) => unknown }} properties */

@@ -4,10 +4,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { get } from '../api.js'
 import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'
+import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { SelectField, TextField } from './field.js'
 
-/** @import { ModelView } from '../shapes.d.ts' */
+/** @import { AccountView, ModelView } from '../shapes.d.ts' */
 
 export function ModelFilter() {
   const { query } = usePlace()
@@ -28,12 +29,26 @@ export function ChoiceFilter({ name, label, usual = '', options }) {
   return h(SelectField, { label, compact: true, value, onChange: (chosen) => filter({ [name]: chosen }), options })
 }
 
+/** With suggestions: the accounts whose id begins with what is typed. */
 export function AccountFilter() {
-  return h(TextFilter, { name: 'account', label: t('by_account') })
+  const { features } = useSession()
+  return h(TextFilter, { name: 'account', label: t('by_account'), ...(features.accounts && { suggest: accountIds }) })
 }
 
-/** A text that filters when typing pauses. @param {{ name: 'account' | 'key' | 'user' | 'tag' | 'session' | 'text' | 'code' | 'actor' | 'action', label: string }} properties */
-export function TextFilter({ name, label }) {
+/** @param {string} prefix @param {AbortSignal} signal @returns {Promise<string[]>} */
+export async function accountIds(prefix, signal) {
+  const { items } = await get('accounts', { prefix, limit: 8 }, signal)
+  return /** @type {AccountView[]} */ (items).map(({ id }) => id)
+}
+
+/**
+ * A text that filters when typing pauses.
+ * @param {{
+ *   name: 'account' | 'key' | 'user' | 'tag' | 'session' | 'text' | 'code' | 'actor' | 'action' | 'prefix', label: string,
+ *   suggest?: (text: string, signal: AbortSignal) => Promise<string[]>,
+ * }} properties
+ */
+export function TextFilter({ name, label, suggest }) {
   const chosen = usePlace().query[name] ?? ''
   const [value, setValue] = useState(chosen)
   // What this field last put into the address: when it comes back from there, the field may hold more already.
@@ -52,5 +67,16 @@ export function TextFilter({ name, label }) {
     }, 300)
     return () => clearTimeout(timer)
   }, [value])
-  return h(TextField, { label, compact: true, type: 'search', value, onChange: setValue })
+  const { data: suggestions } = useLoad(
+    async (signal) => (value.trim() === '' ? undefined : suggest?.(value.trim(), signal)),
+    [value],
+  )
+  return h(TextField, {
+    label,
+    compact: true,
+    type: 'search',
+    value,
+    onChange: setValue,
+    ...(suggest && { suggestions: suggestions ?? [] }),
+  })
 }
