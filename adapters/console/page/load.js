@@ -47,9 +47,10 @@ function leftAt() {
   return { rows: Math.min(rows, mostRows), scroll }
 }
 
+const note = (/** @type {object} */ seen) => history.replaceState({ ...history.state, ...seen }, '')
+
 /** Shows what was seen before, and notes what is seen now. @param {{ scroll: number }} left @param {number | undefined} rows */
 function useReturn({ scroll }, rows) {
-  const note = (/** @type {object} */ seen) => history.replaceState({ ...history.state, ...seen }, '')
   useEffect(() => {
     if (rows === undefined) return undefined
     note({ rows })

@@ -18,9 +18,10 @@ export function useShortcuts(open) {
       const { key, ctrlKey, metaKey, altKey, target } = event
       const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select')
       if (document.querySelector('dialog[open]') !== null) return
+      const search = document.querySelector('main input[type=search]')
       if (key === 'k' && (ctrlKey || metaKey) && !altKey) open()
       else if (key !== '/' || ctrlKey || metaKey || altKey || isTyping) return
-      else /** @type {HTMLElement | null} */ (document.querySelector('main input[type=search]'))?.focus()
+      else if (search instanceof HTMLElement) search.focus()
       event.preventDefault()
     }
     addEventListener('keydown', pressed)
