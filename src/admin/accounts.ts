@@ -129,7 +129,13 @@ export class AccountAdmin {
    */
   async refund({ account, request, amount, reason }: Refund): Promise<Credited> {
     requireValid(rules.refund, { account, request, amount, reason })
-    const record = (await this.#recorded(request)) ?? (await this.#charged(account, request))
+    const find = async () => (await this.#recorded(request)) ?? this.#charged(account, request)
+    const since = performance.now()
+    let record = await find()
+    if (record === undefined) {
+      await this.#services.settlements.returnedByAll(since)
+      record = await find()
+    }
     if (record?.account !== account)
       throw new GatewayError('not_found', { param: 'request', message: 'No such request.' })
     const micros = amount === undefined ? record.cost : amountOf({ account, amount, reference: request })

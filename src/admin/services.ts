@@ -1,6 +1,7 @@
 import type { AuditLog } from './audit/audit-log.ts'
 import type { Actor, Note } from './audit/change.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
+import type { SettlementQueue } from '../admission/settlement-queue.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import type { PriceTable } from '../money/prices/price-table.ts'
 import type { KeyStore } from '../callers/contract.ts'
@@ -43,6 +44,7 @@ export interface AdminServices {
   /** Undefined without billing. */
   readonly currency: string | undefined
   readonly caps: CapHolds
+  readonly settlements: Pick<SettlementQueue, 'returnedByAll'>
   readonly catalogue: Catalogue
   /** The names of the groups that hold now, as far as this process knows. */
   readonly groups: () => readonly string[]

@@ -2,7 +2,6 @@ import type { Caller } from '../callers/contract.ts'
 import type { HoldVerdict } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { ignore } from '../http/ignore.ts'
-import type { LimitVerdict } from '../money/limits/contract.ts'
 import { limitHeaders } from '../money/limits/headers.ts'
 import { refusalOf, tooManyAtOnce, tooManyRequests } from '../money/limits/refusal.ts'
 import { modelScope, type Scope } from './scopes.ts'
@@ -87,11 +86,17 @@ export class Entry {
   async #wait(answer: Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
     const { counters, settlements } = this.#admission
     const { claim, hold } = ticket.demand
+    const since = performance.now()
     let given: CountersVerdict
     try {
       given = await answer
-      if (given.local !== true && isFull(given.limits) && settlements.areReturning) {
+      const mayFit = async () => given.local !== true && this.#admission.mayFit(hold, given.limits, given.hold)
+      if (settlements.areReturning && (await mayFit())) {
         await settlements.returned(placeWaitMs)
+        given = await counters.admit(claim, hold)
+      }
+      if (settlements.waitMs > 0 && (await mayFit())) {
+        await settlements.returnedByAll(since)
         given = await counters.admit(claim, hold)
       }
     } catch (error) {
@@ -116,6 +121,7 @@ export class Entry {
       ticket.headers = limitHeaders(rates, limits)
     }
     if (hold !== undefined && hold.outcome !== 'held') throw this.#refusal(hold, ticket)
+    ticket.limits = limits
     ticket.held = hold
     return this.#admitted(ticket)
   }
@@ -145,9 +151,4 @@ export class Entry {
       else learn(answer)
     } catch {}
   }
-}
-
-/** Whether a claim was rejected because no place is free. This process may be returning one at the moment. */
-function isFull(verdict: LimitVerdict | undefined): boolean {
-  return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }

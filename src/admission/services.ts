@@ -1,9 +1,9 @@
 import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
-import type { Ledger } from '../money/ledger/contract.ts'
+import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
 import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { multiplierOne } from '../money/prices/rate.ts'
-import type { LimitStore } from '../money/limits/contract.ts'
+import type { LimitStore, LimitVerdict } from '../money/limits/contract.ts'
 import { ReachedLimits } from '../money/limits/reached-limits.ts'
 import { memoryLimitStore } from '../money/limits/memory.ts'
 import type { LimitOptions } from '../money/limits/options.ts'
@@ -22,6 +22,7 @@ import { Retention } from '../observe/usage/retention.ts'
 import { NamedUsers, type Recording } from '../observe/usage/users.ts'
 import { SettlementQueue } from './settlement-queue.ts'
 import { Leases } from './leases.ts'
+import { mightFit } from './room.ts'
 import { UsualTokens } from './usual-tokens.ts'
 import { UnratedUsage } from './unrated.ts'
 
@@ -47,11 +48,8 @@ export interface AdmissionOptions {
   readonly observer: Observer
 }
 
-/**
- * Milliseconds between two writes of usage records, which no request waits for: a transaction a request is the dearest part of a
- * database's work where many processes have few requests each.
- */
-const recordingMs = 250
+/** Default of `billing.journalMs`. */
+const usualJournalMs = 250
 
 /** What all requests share: the options, the stores, and the queues of what is still to be written. */
 export class AdmissionServices {
@@ -71,6 +69,7 @@ export class AdmissionServices {
   readonly retention: Retention | undefined
   /** Number of usage records that were dropped. */
   droppedRecords = 0
+  readonly #ledgerGuard: Guard
   readonly #multipliers = new WeakMap<Group, bigint>()
 
   constructor(options: AdmissionOptions) {
@@ -82,8 +81,10 @@ export class AdmissionServices {
     this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
     this.caps = new CapHolds(options)
+    this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
     this.unrated = new UnratedUsage(observer)
-    this.settlements = new SettlementQueue(this.counters, observer)
+    const { journalMs = usualJournalMs } = options.billing
+    this.settlements = new SettlementQueue(this.counters, observer, journalMs)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })
     const users = new NamedUsers(usage, usageOptions.maxUsers ?? 1_000)
@@ -103,8 +104,11 @@ export class AdmissionServices {
       return records instanceof Promise ? records.then((all) => usage.append(all)) : usage.append(records)
     }
     this.records = new Queue<Recording>({
-      send: (batch) => guard.call(() => append(batch)),
-      paceMs: recordingMs,
+      send: (batch) => {
+        this.settlements.hurry()
+        return guard.call(() => append(batch))
+      },
+      paceMs: journalMs,
       most: usageOptions.queue ?? 10_000,
       dropped: ({ record: { id } }, error) => {
         this.droppedRecords++
@@ -142,6 +146,12 @@ export class AdmissionServices {
     if (multiplier === undefined)
       this.#multipliers.set(group, (multiplier = parsePriceMultiplier(group.priceMultiplier)))
     return multiplier
+  }
+
+  /** Whether a refused call may fit once all processes have told what has ended. */
+  mayFit(hold: Hold | undefined, limits: LimitVerdict | undefined, held: HoldVerdict | undefined): Promise<boolean> {
+    const { ledger } = this.options
+    return mightFit(hold, limits, held, async (id) => this.#ledgerGuard.call(() => ledger?.account(id)))
   }
 
   disconnectPolicy(model: Model): DisconnectPolicy {

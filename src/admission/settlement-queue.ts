@@ -3,12 +3,16 @@ import type { LimitReturn } from '../money/limits/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import type { Counters } from './counters.ts'
 import type { AdmissionEnd } from './contract.ts'
+import { pause } from '../http/deadline.ts'
 import { Queue } from '../records/queue.ts'
 
 /** Maximum number of charges that wait for the ledger before paid requests are rejected. */
 const mostEndings = 10_000
 /** Maximum number of returns that wait for the limit store. Dropped ones do no harm: the leases of places expire. */
 const mostReturns = 10_000
+/** Milliseconds that it takes a process to tell the stores what has ended. */
+const slackMs = 50
+const never = new AbortController().signal
 
 /**
  * Sends the outcome of requests to the stores after the response, and retries until a store has accepted it. Each store
@@ -18,12 +22,17 @@ export class SettlementQueue {
   readonly #money: Queue<AdmissionEnd>
   /** The same queue as `#money` if an admission store updates limits and ledger in one call. */
   readonly #limits: Queue<AdmissionEnd>
+  /** Milliseconds for which the end of a call may wait, in every process. */
+  readonly waitMs: number
 
-  constructor(counters: Counters, observer: Observer) {
+  /** `waitMs`: for how long endings may wait. */
+  constructor(counters: Counters, observer: Observer, waitMs: number) {
+    this.waitMs = waitMs
     const send = (batch: readonly AdmissionEnd[]) => counters.finish(batch)
     this.#money = new Queue<AdmissionEnd>({
       send,
       again: withoutCorrections,
+      waitMs,
       most: Infinity,
       dropped: ({ returned, end }, error) => {
         observer.dropped('settlements')
@@ -35,17 +44,30 @@ export class SettlementQueue {
       : new Queue<AdmissionEnd>({
           send,
           again: withoutCorrections,
+          waitMs,
           most: mostReturns,
           dropped: () => observer.dropped('returns'),
         })
   }
 
-  add(returned: AdmissionEnd['returned'], end: AdmissionEnd['end']): void {
+  /** `hasRoom`: whether nobody soon needs what is given back. Only asked where it makes a difference. */
+  add(returned: AdmissionEnd['returned'], end: AdmissionEnd['end'], hasRoom: () => boolean = () => false): void {
+    const mayWait = this.waitMs > 0 && (this.#money.isAsync || this.#limits.isAsync) && hasRoom()
     if (returned !== undefined && end !== undefined && this.#limits === this.#money) {
-      return this.#money.add({ returned, end })
+      return this.#money.add({ returned, end }, mayWait)
     }
-    if (returned !== undefined) this.#limits.add({ returned })
-    if (end !== undefined) this.#money.add({ end })
+    if (returned !== undefined) this.#limits.add({ returned }, mayWait)
+    if (end !== undefined) this.#money.add({ end }, mayWait)
+  }
+
+  /**
+   * Sends what is queued here, and resolves once what had ended by `since` (as of `performance.now()`) in other processes must
+   * be in the stores, too.
+   */
+  async returnedByAll(since: number): Promise<void> {
+    const sent = this.returned(this.waitMs)
+    await pause(since + this.waitMs + slackMs - performance.now(), never)
+    await sent
   }
 
   /** Whether too many charges wait for the ledger. */
@@ -56,6 +78,11 @@ export class SettlementQueue {
   /** The number of items that the stores have not accepted yet. */
   get sizes(): { readonly settlements: number; readonly returns: number } {
     return { settlements: this.#money.size, returns: this.#limits === this.#money ? 0 : this.#limits.size }
+  }
+
+  /** Sends what is queued: what is written after it, such as usage records, is about calls that are charged. */
+  hurry(): void {
+    if (this.#money.size > 0) this.#money.hurry()
   }
 
   /** Whether places are queued to be returned to the limit store. */

@@ -2,7 +2,7 @@ import type { Caller } from '../callers/contract.ts'
 import { charge, chargeOf, linesOf, type Charged } from './charge.ts'
 import type { HoldVerdict, Settlement } from '../money/ledger/contract.ts'
 import type { Receipt } from '../money/receipt.ts'
-import type { LimitReturn, PlaceRule, RateRule } from '../money/limits/contract.ts'
+import type { LimitReturn, LimitVerdict, PlaceRule, RateRule } from '../money/limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
 import type { AdmissionEnd } from './contract.ts'
@@ -12,6 +12,7 @@ import type { AdmissionServices } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
 import { plausible } from './plausible-usage.ts'
+import { hasRoom } from './room.ts'
 import type { LostUsage } from './meter.ts'
 import { vendorCostOf } from './vendor-cost.ts'
 
@@ -34,7 +35,8 @@ export class Ticket {
   headers: Readonly<Record<string, string>> | undefined
   /** Whether the limits were counted in this process only. */
   local = false
-  /** The verdict on the hold; undefined if there is none. */
+  /** The verdicts on the claim and on the hold; undefined if there is none. */
+  limits: LimitVerdict | undefined
   held: HoldVerdict | undefined
   readonly #admission: AdmissionServices
   readonly #request: TicketHolder
@@ -198,9 +200,11 @@ export class Ticket {
 
   #end(returned: LimitReturn | undefined, end: AdmissionEnd['end']): void {
     const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
-    if (!this.local) return this.#admission.settlements.add(some ? returned : undefined, end)
-    if (some) void this.#admission.local?.give(returned)
-    this.#admission.settlements.add(undefined, end)
+    if (some && this.local) void this.#admission.local?.give(returned)
+    const { claim, hold } = this.demand
+    this.#admission.settlements.add(some && !this.local ? returned : undefined, end, () =>
+      hasRoom(claim, this.limits, hold, this.held),
+    )
   }
 }
 

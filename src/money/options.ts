@@ -44,6 +44,12 @@ export interface BillingOptions {
   /** Milliseconds after which the holds of a process that died are released. Default 60,000. */
   readonly leaseMs?: number
   /**
+   * Milliseconds for which the charge and the usage record of a call that has ended may wait in its process, to be stored with
+   * those of others: a process that is killed loses them. Charges do not wait while the account, a cap or a limit is short.
+   * Default 250. 0 stores each within a few milliseconds.
+   */
+  readonly journalMs?: number
+  /**
    * Limits of what is used in a period, for all callers; those of a group are in `groups`, those of a key in `keys` and
    * `gateway.admin.keys`. Needs a ledger with caps. Default none.
    */

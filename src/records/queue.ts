@@ -8,6 +8,8 @@ export interface QueueOptions<T> {
    * Default 5.
    */
   readonly paceMs?: number
+  /** The same while all queued items may wait. Default `paceMs`. */
+  readonly waitMs?: number
   /** Maximum number of queued items. */
   readonly most: number
   /** Called once for each item that is dropped because the queue is full or closed. */
@@ -33,6 +35,8 @@ export class Queue<T> {
   #timer: NodeJS.Timeout | undefined
   /** Set while the next batch waits for its time. */
   #pacing: NodeJS.Timeout | undefined
+  /** Whether an item waits that may not. */
+  #hasUrgent = false
   /** When the last batch was sent to an asynchronous store; undefined for a synchronous one. */
   #sentAt: number | undefined
   #failure: unknown
@@ -56,11 +60,28 @@ export class Queue<T> {
     return [...this.#sending, ...this.#waiting]
   }
 
-  add(item: T): void {
+  /** Whether the store has answered with a promise. */
+  get isAsync(): boolean {
+    return this.#sentAt !== undefined
+  }
+
+  /** `mayWait`: for `waitMs` instead of `paceMs`. */
+  add(item: T, mayWait: boolean = false): void {
     if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('the queue is full'))
     // A list of exactly one: `push` would make room for more, and a synchronous store never needs it.
     if (this.#waiting.length === 0) this.#waiting = [item]
     else this.#waiting.push(item)
+    if (!mayWait) return this.hurry()
+    if (this.#sending.length === 0 && this.#timer === undefined) this.#paced()
+  }
+
+  /** What waits may wait no longer. */
+  hurry(): void {
+    if (!this.#hasUrgent) {
+      this.#hasUrgent = true
+      clearTimeout(this.#pacing)
+      this.#pacing = undefined
+    }
     if (this.#sending.length === 0 && this.#timer === undefined) this.#paced()
   }
 
@@ -98,8 +119,9 @@ export class Queue<T> {
 
   /** Sends the next batch when it is due. */
   #paced(): void {
-    const { paceMs = usualPaceMs } = this.#options
-    const waitMs = this.#sentAt === undefined ? 0 : this.#sentAt + paceMs - performance.now()
+    const { paceMs = usualPaceMs, waitMs: longMs = paceMs } = this.#options
+    const atMostMs = this.#hasUrgent ? paceMs : longMs
+    const waitMs = this.#sentAt === undefined ? 0 : this.#sentAt + atMostMs - performance.now()
     if (waitMs > 0 && this.#waiting.length < this.#batchSize && this.#idle.size === 0) {
       this.#pacing ??= setTimeout(() => {
         this.#pacing = undefined
@@ -133,6 +155,7 @@ export class Queue<T> {
 
   /** Removes the items of the next batch. */
   #take(): readonly T[] {
+    this.#hasUrgent = this.#waiting.length > this.#batchSize
     if (this.#waiting.length > this.#batchSize) return this.#waiting.splice(0, this.#batchSize)
     const all = this.#waiting
     this.#waiting = []

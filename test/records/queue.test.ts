@@ -4,7 +4,7 @@ import { Queue } from '../../src/records/queue.ts'
 
 function queueTo(send: (batch: readonly string[]) => Promise<void> | void, most = 1_000) {
   const dropped: string[] = []
-  const queue = new Queue<string>({ send, most, dropped: (item) => dropped.push(item) })
+  const queue = new Queue<string>({ send, most, waitMs: 250, dropped: (item) => dropped.push(item) })
   return { queue, dropped }
 }
 
@@ -50,6 +50,29 @@ describe('a queued item', () => {
       expect(sizes).toEqual([1])
       await vi.advanceTimersByTimeAsync(1)
       expect(sizes).toEqual([1, 2])
+    })
+
+    test('may wait longer, until one that may not is added', async () => {
+      const { queue, sizes } = await paced()
+      queue.add('second', true)
+      await vi.advanceTimersByTimeAsync(249)
+      expect(sizes).toEqual([1])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(sizes).toEqual([1, 1])
+      queue.add('third', true)
+      await vi.advanceTimersByTimeAsync(100)
+      queue.add('fourth')
+      await vi.advanceTimersByTimeAsync(0)
+      expect(sizes).toEqual([1, 1, 2])
+    })
+
+    test('waits no longer once the queue is hurried', async () => {
+      const { queue, sizes } = await paced()
+      queue.add('second', true)
+      await vi.advanceTimersByTimeAsync(5)
+      expect(sizes).toEqual([1])
+      queue.hurry()
+      expect(sizes).toEqual([1, 1])
     })
 
     test('is sent at once if the batch is full', async () => {

@@ -45,7 +45,12 @@ export class TaskBilling implements VideoBilling {
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const claims = caps.length > 0 && { caps: admission.caps.claims(caps) }
     const hold: Hold = { id: task.data.attempt, account: task.account, amount, leaseMs, durable: true, ...claims }
-    const verdict = await guard.call(() => ledger.hold(hold))
+    const since = performance.now()
+    let verdict = await guard.call(() => ledger.hold(hold))
+    if (admission.settlements.waitMs > 0 && (await admission.mayFit(hold, undefined, verdict))) {
+      await admission.settlements.returnedByAll(since)
+      verdict = await guard.call(() => ledger.hold(hold))
+    }
     if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
     if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
     const multiplier = String(this.#multiplierOf(task))

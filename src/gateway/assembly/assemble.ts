@@ -125,6 +125,7 @@ export function assemble(options: GatewayOptions): Assembly {
     idempotencyMs: idempotency?.keepMs ?? 0,
     videos,
     caps: admission.caps,
+    settlements: admission.settlements,
     catalogue,
     groups: () => Object.keys(groups),
     registry: live && stores.registry && { live, store: stores.registry, guard: registryGuard },

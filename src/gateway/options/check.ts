@@ -147,6 +147,7 @@ const schema = strict({
       toolCalls: z.int().min(0),
     }).partial(),
     leaseMs: timed,
+    journalMs: z.number().min(0).max(10_000),
     caps: scopedCaps,
     bounds: strict({
       imageTokens: z.int().min(0),
@@ -167,6 +168,7 @@ const schema = strict({
       maxDrains: true,
       defaults: true,
       leaseMs: true,
+      journalMs: true,
       caps: true,
       bounds: true,
       lowBalance: true,

@@ -7,6 +7,7 @@ import type { Ticket } from '../../../src/admission/ticket.ts'
 import type { Receipt } from '../../../src/money/receipt.ts'
 import { Price } from '../../../src/money/prices/price.ts'
 import type { StorageBundle } from '../../../src/index.ts'
+import type { Groups } from '../../../src/models/group-fields.ts'
 import type { Model } from '../../../src/models/contract.ts'
 import { Work } from '../../../src/providers/work.ts'
 import { storesOf } from '../../../src/gateway/assembly/stores.ts'
@@ -14,9 +15,17 @@ import { usageOf } from '../../../src/wire/usage.ts'
 
 const group = 'everyone'
 /** One limit of each kind, too high for any load to reach. */
-const groups = {
-  [group]: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 100_000 } },
-} as const
+const groupsOf = (caps: number): Groups => ({
+  [group]: {
+    models: '*',
+    rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 100_000 },
+    caps: Array.from({ length: caps }, (_, index) => ({
+      name: `cap-${index}`,
+      period: 'month',
+      money: '1000000',
+    })),
+  },
+})
 
 const model: Model = {
   id: 'model',
@@ -40,7 +49,7 @@ export interface Calls {
   stored(): Promise<void>
 }
 
-export function callsOf(storage: StorageBundle | undefined): Calls {
+export function callsOf(storage: StorageBundle | undefined, caps: number = 0): Calls {
   const options = {
     models: { model: model as never },
     billing: { currency: 'CNY', leaseMs },
@@ -48,7 +57,7 @@ export function callsOf(storage: StorageBundle | undefined): Calls {
     ...(storage && { storage }),
   }
   const stores = storesOf(options, Date.now)
-  const admission = createAdmission(options, stores, groups, new Observer())
+  const admission = createAdmission(options, stores, groupsOf(caps), new Observer())
   const runId = randomUUID()
   let made = 0
   return {

@@ -1,43 +1,52 @@
 /**
- * `npm run bench:overload`: what many processes on one Postgres serve when calls arrive faster than it can take them. Calls are
- * offered at a fixed rate whether or not earlier ones have ended. Prints, per second of the run, calls admitted, calls refused
- * because the store was down or late, and connections to the server.
+ * `npm run bench:overload`: what calls of many processes cost one Postgres, and what is served when they arrive faster than it can
+ * take them. Calls arrive at random at a fixed rate, whether or not earlier ones have ended. Prints, per call, the CPU time of the
+ * server (if it is on this machine), its transactions and its write-ahead log; and per second, calls admitted and refused.
  *
- * `--processes=24` · `--rate=400`: calls per second of all processes · `--accounts=1` · `--seconds=20` · `--stall=0`: seconds for
- * which another transaction locks all accounts, from the third second on ·
- * `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
+ * `--processes=24`, or several: `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20`
+ * after `--warm=5` · `--lasts=0`: milliseconds of a call, on average · `--caps=0` · `--stall=0`: seconds for which another transaction
+ * locks all accounts, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownName, postgresPool } from '../../servers.ts'
 import { Child } from '../child.ts'
-import { print } from '../table.ts'
+import { print, quantile } from '../table.ts'
 import type { Opening } from './server.ts'
+import { serverCosts } from './server-costs.ts'
 import type { Offer, Offered } from './worker.ts'
 
-const option = (name: string, otherwise: number) =>
-  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? otherwise)
-const [processes, rate, accounts] = [option('processes', 24), option('rate', 400), option('accounts', 1)]
-const [seconds, stall] = [option('seconds', 20), option('stall', 0)]
+const options = (name: string, otherwise: number) =>
+  (process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? String(otherwise))
+    .split(',')
+    .map(Number)
+const option = (name: string, otherwise: number) => options(name, otherwise)[0] as number
+const [rate, seconds, warm, stall] = [option('rate', 400), option('seconds', 20), option('warm', 5), option('stall', 0)]
+const lastsMs = option('lasts', 0)
 
 const name = ownName()
 const pool = postgresPool(1)
-const children = Array.from({ length: processes }, () => new Child('stores/worker.ts'))
-const opening: Opening = { kind: 'postgres', name, options: {}, ports: [] }
-await children[0]?.ask('open', opening)
-await children[0]?.ask('fund', accounts)
-for (const child of children.slice(1)) await child.ask('open', opening)
+const opening: Opening = { kind: 'postgres', name, options: {}, ports: [], caps: option('caps', 0) }
+const children: Child[] = []
 
-let most = 0
-const watching = new AbortController()
-const watch = (async () => {
-  while (!watching.signal.aborted) {
-    const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
-    const { rows } = await pool.query<{ count: number }>(sql).catch(() => ({ rows: [] }))
-    most = Math.max(most, rows[0]?.count ?? 0)
-    await pause(200)
-  }
-})()
-const stalling = (async () => {
+/** The most connections to the server while `act` runs. */
+async function connectionsOf(act: () => Promise<unknown>): Promise<number> {
+  let most = 0
+  let isOver = false
+  const watch = (async () => {
+    while (!isOver) {
+      const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
+      const { rows } = await pool.query<{ count: number }>(sql).catch(() => ({ rows: [] }))
+      most = Math.max(most, rows[0]?.count ?? 0)
+      await pause(500)
+    }
+  })()
+  await act()
+  isOver = true
+  await watch
+  return most
+}
+
+async function stalling(): Promise<void> {
   if (stall === 0) return
   const blocker = postgresPool(1)
   const client = await blocker.connect()
@@ -48,33 +57,72 @@ const stalling = (async () => {
   await client.query('COMMIT')
   client.release()
   await blocker.end()
-})()
-const load: Offer = { rate: rate / processes, accounts, forMs: seconds * 1_000 }
-const found = await Promise.all(children.map(async (child) => child.ask<Offered>('offer', load)))
-watching.abort()
-await Promise.all([watch, stalling])
+}
 
-const sum = (of: (each: Offered) => number) => found.reduce((total, each) => total + of(each), 0)
-const perSecond = (of: (each: Offered) => number) => (sum(of) / seconds).toFixed(1)
+const lines: string[][] = []
 const causes = new Map<string, number>()
-for (const [cause, count] of found.flatMap(({ causes: own }) => Object.entries(own)))
-  causes.set(cause, (causes.get(cause) ?? 0) + count)
+for (const processes of options('processes', 24)) {
+  while (children.length < processes) {
+    const child = new Child('./stores/worker.ts')
+    await child.ask('open', opening)
+    if (children.length === 0) await child.ask('fund', Math.max(...options('accounts', 1)))
+    children.push(child)
+  }
+  for (const accounts of options('accounts', 1)) {
+    const offer = (forMs: number) => {
+      const load: Offer = { rate: rate / processes, accounts, forMs, lastsMs }
+      return Promise.all(children.slice(0, processes).map(async (child) => child.ask<Offered>('offer', load)))
+    }
+    if (warm > 0) await offer(warm * 1_000)
+    const before = await serverCosts(pool)
+    let found: readonly Offered[] = []
+    const most = await connectionsOf(async () => {
+      ;[found] = await Promise.all([offer(seconds * 1_000), stalling()])
+      await Promise.all(children.map((child) => child.ask('stored')))
+    })
+    const after = await serverCosts(pool)
+    const sum = (of: (each: Offered) => number) => found.reduce((total, each) => total + of(each), 0)
+    const perSecond = (of: (each: Offered) => number) => (sum(of) / seconds).toFixed(1)
+    const served = sum(({ admitted }) => admitted)
+    const waits = found.flatMap((each) => each.waits)
+    lines.push([
+      String(processes),
+      String(accounts),
+      perSecond(({ offered }) => offered),
+      perSecond(({ admitted }) => admitted),
+      (sum(({ late }) => late) / (seconds / 2)).toFixed(1),
+      perSecond(({ refused }) => refused),
+      ((after.cpu - before.cpu) / served).toFixed(2),
+      ((after.transactions - before.transactions) / served).toFixed(2),
+      ((after.wal - before.wal) / served / 1_000).toFixed(1),
+      `${quantile(waits, 0.5).toFixed(2)}, ${quantile(waits, 0.99).toFixed(1)}`,
+      String(most),
+    ])
+    for (const [cause, count] of found.flatMap(({ causes: own }) => Object.entries(own)))
+      causes.set(cause, (causes.get(cause) ?? 0) + count)
+  }
+}
 print([
-  ['processes', 'accounts', 'offered/s', 'admitted/s', 'in the second half', 'refused/s', 'connections'],
   [
-    String(processes),
-    String(accounts),
-    perSecond(({ offered }) => offered),
-    perSecond(({ admitted }) => admitted),
-    (sum(({ late }) => late) / (seconds / 2)).toFixed(1),
-    perSecond(({ refused }) => refused),
-    String(most),
+    'processes',
+    'accounts',
+    'offered/s',
+    'admitted/s',
+    'in the second half',
+    'refused/s',
+    'CPU ms/call',
+    'transactions/call',
+    'WAL kB/call',
+    'admission p50, p99 ms',
+    'connections',
   ],
+  ...lines,
 ])
-print([
-  ['refused because', 'calls'],
-  ...[...causes].sort(([, left], [, right]) => right - left).map(([cause, count]) => [cause, String(count)]),
-])
+if (causes.size > 0)
+  print([
+    ['refused because', 'calls'],
+    ...[...causes].sort(([, left], [, right]) => right - left).map(([cause, count]) => [cause, String(count)]),
+  ])
 for (const child of children) child.stop()
 await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
 await pool.end()

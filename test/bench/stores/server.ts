@@ -28,6 +28,8 @@ export interface Opening {
   readonly options: object
   /** The ports of the Redis servers that were started for the benchmark. */
   readonly ports: readonly number[]
+  /** How many caps a call counts for. Default none. */
+  readonly caps?: number
 }
 
 export async function openServer({ kind, name, options, ports }: Opening): Promise<Server> {

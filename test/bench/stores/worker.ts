@@ -28,10 +28,14 @@ export interface Offer {
   readonly rate: number
   readonly accounts: number
   readonly forMs: number
+  /** Milliseconds that a call lasts, on average. */
+  readonly lastsMs: number
 }
 
 export interface Offered {
   readonly offered: number
+  /** Milliseconds that each admission took. */
+  readonly waits: readonly number[]
   readonly admitted: number
   /** Those of the second half of the time. */
   readonly late: number
@@ -64,13 +68,18 @@ async function load({ callers, accounts, forMs, baseline }: Load): Promise<Measu
   return { calls: admitted.length, ms: performance.now() - began, admitted, cpu: user + system }
 }
 
-async function offer({ rate, accounts, forMs }: Offer): Promise<Offered> {
+async function offer({ rate, accounts, forMs, lastsMs }: Offer): Promise<Offered> {
   const offered = { offered: 0, admitted: 0, late: 0, refused: 0, causes: {} as Record<string, number> }
+  const waits: number[] = []
   const began = performance.now()
   const open: Promise<void>[] = []
   const one = async (account: string) => {
+    const since = performance.now()
     try {
-      await call(account)
+      const ticket = await calls?.admit(account)
+      waits.push(performance.now() - since)
+      if (lastsMs > 0) await pause(lastsMs * (0.2 + 1.6 * Math.random()))
+      if (ticket !== undefined) calls?.end(ticket, account)
       offered.admitted++
       if (performance.now() - began > forMs / 2) offered.late++
     } catch (error) {
@@ -79,13 +88,16 @@ async function offer({ rate, accounts, forMs }: Offer): Promise<Offered> {
       offered.causes[cause] = (offered.causes[cause] ?? 0) + 1
     }
   }
+  let due = began
   while (performance.now() - began < forMs) {
-    const due = ((performance.now() - began) * rate) / 1_000
-    for (; offered.offered < due; offered.offered++) open.push(one(`account ${Math.floor(Math.random() * accounts)}`))
-    await pause(5 + Math.random() * 10)
+    due -= (Math.log(1 - Math.random()) * 1_000) / rate
+    const early = due - performance.now()
+    if (early > 0) await pause(early)
+    offered.offered++
+    open.push(one(`account ${Math.floor(Math.random() * accounts)}`))
   }
   await Promise.all(open)
-  return offered
+  return { ...offered, waits }
 }
 
 function causeOf(error: unknown): string {
@@ -101,7 +113,7 @@ async function call(account: string): Promise<void> {
 serveParent({
   async open(opening: Opening) {
     server = await openServer(opening)
-    calls = callsOf(server.storage)
+    calls = callsOf(server.storage, opening.caps)
     return Object.keys(server.baselines)
   },
   fund: (accounts: number) => calls?.fund(accounts),
@@ -112,6 +124,7 @@ serveParent({
   },
   load,
   offer,
+  stored: () => calls?.stored(),
   cpu: () => server?.cpu(),
   clear: () => server?.clear(),
   close: () => server?.close(),

@@ -1,0 +1,50 @@
+/** How much room the limits and the account of a call have for others, by the verdict on it. */
+import type { CapAmounts } from '../money/caps/contract.ts'
+import { capFits } from '../money/caps/period.ts'
+import type { Hold, HoldVerdict, LedgerAccount } from '../money/ledger/contract.ts'
+import type { LimitClaim, LimitVerdict } from '../money/limits/contract.ts'
+
+/** With room for so many more such calls, nobody soon needs what one of them gives back. */
+const many = 16
+const nothing: CapAmounts = { money: 0n, tokens: 0n, calls: 0n }
+
+/** Whether there is room for many more such calls. */
+export function hasRoom(
+  claim: LimitClaim | undefined,
+  limits: LimitVerdict | undefined,
+  hold: Hold | undefined,
+  held: HoldVerdict | undefined,
+): boolean {
+  if (claim !== undefined) {
+    if (limits === undefined) return false
+    if (claim.rates.some(({ cost }, index) => (limits.left[index] ?? 0) < cost * many)) return false
+    // Half of the places, because limits of a few are usual.
+    if (claim.places.some(({ places }, index) => (limits.free[index] ?? 0) * 2 < places)) return false
+  }
+  if (hold === undefined) return true
+  if (held === undefined) return false
+  // Only an unlimited account is below zero.
+  const isFunded = held.balance < 0n || held.balance >= hold.amount * BigInt(many)
+  return isFunded && (held.caps ?? []).every((state) => capFits(state, moreOf(hold, BigInt(many))))
+}
+
+/** Whether a refused call would fit if all open calls returned what they hold. `account`: asked for if the balance is too small. */
+export async function mightFit(
+  hold: Hold | undefined,
+  limits: LimitVerdict | undefined,
+  held: HoldVerdict | undefined,
+  account: (id: string) => Promise<Pick<LedgerAccount, 'balance' | 'held'> | undefined>,
+): Promise<boolean> {
+  if (limits?.admitted === false) return limits.free.some((free) => free < 1)
+  if (hold === undefined || held === undefined) return false
+  if (held.outcome === 'capped') {
+    return (held.caps ?? []).every((state) => capFits({ ...state, held: nothing }, moreOf(hold, 1n)))
+  }
+  if (held.outcome !== 'insufficient') return false
+  const payer = await account(hold.account)
+  return payer !== undefined && payer.balance + payer.held >= hold.amount
+}
+
+function moreOf({ amount, tokens = 0n }: Hold, calls: bigint): CapAmounts {
+  return { money: amount * calls, tokens: tokens * calls, calls }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createGateway, type Gateway, type StorageBundle } from '../../src/index.ts'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
+import { mysql } from '../../adapters/stores/mysql/mysql.ts'
+import { openai } from '../../src/providers/index.ts'
+import { vendorFor } from '../hosted.ts'
+import { dropTables, hasMysql, hasPostgres, mysqlPool, ownName, postgresPool } from '../servers.ts'
+import { whole } from './scene.ts'
+
+interface Database {
+  readonly open: () => StorageBundle
+  readonly clear: () => Promise<void>
+}
+
+const databases: readonly [string, boolean, () => Database][] = [
+  [
+    'Postgres',
+    hasPostgres,
+    () => {
+      const [pool, schema] = [postgresPool(8), ownName()]
+      return {
+        open: () => postgres(pool, { schema }),
+        clear: async () => {
+          await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+          await pool.end()
+        },
+      }
+    },
+  ],
+  [
+    'MySQL',
+    hasMysql,
+    () => {
+      const [pool, prefix] = [mysqlPool(8), ownName()]
+      return {
+        open: () => mysql(pool, { prefix }),
+        clear: async () => {
+          await dropTables(pool, prefix)
+          await pool.end()
+        },
+      }
+    },
+  ],
+]
+
+/** Two processes on one database. A call holds 110 micro-units and costs 30. */
+async function fleet(open: () => Database, journalMs: number, concurrent = 100) {
+  const vendor = await vendorFor(whole)
+  const { open: storage, clear } = open()
+  const gateways = [storage(), storage()].map((each) =>
+    createGateway({
+      keys: { 'sk-test': { account: 'acme' } },
+      groups: { default: { models: '*', rate: { concurrent } } },
+      models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
+      billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs },
+      storage: each,
+    }),
+  ) as [Gateway, Gateway]
+  onTestFinished(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.close()))
+    await clear()
+  })
+  const { accounts } = gateways[0].admin
+  const fund = (micros: number) =>
+    accounts.adjust({ account: 'acme', amount: (micros / 1e6).toFixed(6), reference: randomUUID() })
+  const { ledger } = storage()
+  const account = async () => {
+    const { balance = 0n, held = 0n } = (await ledger?.account('acme')) ?? {}
+    return { balance: Number(balance), held: Number(held) }
+  }
+  const call = async (gateway: Gateway) => {
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }
+    const { status } = await gateway.handle({
+      method: 'POST',
+      target: '/v1/chat/completions',
+      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+      body: { state: 'text', text: JSON.stringify(body) },
+      signal: new AbortController().signal,
+    })
+    return status
+  }
+  return { gateways, fund, account, call }
+}
+
+describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a call that has ended', (_, __, open) => {
+  test('waits for those of others while there is plenty, and not beyond the end of its process', async () => {
+    const { gateways, fund, account, call } = await fleet(open, 10_000)
+    const [first, second] = gateways
+    await fund(1_000_000)
+    // The first one finds out that the store answers with a promise.
+    expect(await call(first)).toBe(200)
+    await expect.poll(async () => (await account()).held).toBe(0)
+    expect([await call(first), await call(first)]).toEqual([200, 200])
+    expect((await account()).held).toBeGreaterThan(0)
+    await first.close()
+    expect(await account()).toEqual({ balance: 1_000_000 - 90, held: 0 })
+    await second.close()
+  })
+
+  test('does not wait while the account is short', async () => {
+    const { gateways, fund, account, call } = await fleet(open, 10_000)
+    await fund(600)
+    for (let made = 0; made < 3; made++) expect(await call(gateways[0])).toBe(200)
+    await expect.poll(account).toEqual({ balance: 510, held: 0 })
+  })
+
+  test('is known to another process before that refuses for want of money', async () => {
+    const { gateways, fund, account, call } = await fleet(open, 3_000)
+    await fund(1_000_000)
+    for (let made = 0; made < 3; made++) expect(await call(gateways[0])).toBe(200)
+    const { balance, held } = await account()
+    expect(held).toBeGreaterThan(100)
+    // Too little is left, but for what the calls of the other process no longer need.
+    await fund(50 - balance)
+    expect(await call(gateways[1])).toBe(200)
+  })
+
+  test('is known to another process before that refuses for want of a place', async () => {
+    const { gateways, fund, account, call } = await fleet(open, 3_000, 2)
+    await fund(1_000_000)
+    for (let made = 0; made < 4; made++) expect(await call(gateways[made % 2] as Gateway)).toBe(200)
+    expect(await Promise.all([call(gateways[1]), call(gateways[1])])).toEqual([200, 200])
+    await expect.poll(account, { timeout: 5_000 }).toEqual({ balance: 1_000_000 - 180, held: 0 })
+  })
+
+  test('is not waited for by a call that could not be paid with it', async () => {
+    const { gateways, fund, call } = await fleet(open, 10_000)
+    await fund(40)
+    const since = performance.now()
+    expect(await call(gateways[0])).toBe(429)
+    expect(performance.now() - since).toBeLessThan(5_000)
+  })
+
+  test('can be refunded by another process at once', async () => {
+    const { gateways, fund, call, account } = await fleet(open, 500)
+    const [first, second] = gateways
+    await fund(1_000_000)
+    for (let made = 0; made < 3; made++) expect(await call(first)).toBe(200)
+    await expect.poll(async () => (await first.admin.usage.list({ account: 'acme' })).items.length).toBeGreaterThan(0)
+    const [{ id } = { id: '' }] = (await first.admin.usage.list({ account: 'acme' })).items
+    await second.admin.accounts.refund({ account: 'acme', request: id, reason: 'a test' })
+    await expect.poll(account).toEqual({ balance: 1_000_000 - 60, held: 0 })
+  })
+})
