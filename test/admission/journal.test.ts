@@ -54,6 +54,7 @@ async function fleet(open: () => Database, journalMs: number, concurrent = 100) 
       groups: { default: { models: '*', rate: { concurrent } } },
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
       billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs },
+      timeouts: { storeMs: 20_000 },
       storage: each,
     }),
   ) as [Gateway, Gateway]
