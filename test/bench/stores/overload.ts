@@ -31,9 +31,9 @@ const children: Child[] = []
 /** The most connections to the server while `act` runs. */
 async function connectionsOf(act: () => Promise<unknown>): Promise<number> {
   let most = 0
-  let isOver = false
+  const over = new AbortController()
   const watch = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
       const { rows } = await pool.query<{ count: number }>(sql).catch(() => ({ rows: [] }))
       most = Math.max(most, rows[0]?.count ?? 0)
@@ -41,7 +41,7 @@ async function connectionsOf(act: () => Promise<unknown>): Promise<number> {
     }
   })()
   await act()
-  isOver = true
+  over.abort()
   await watch
   return most
 }

@@ -17,7 +17,11 @@ export async function serverCosts(pool: Pool): Promise<ServerCosts> {
   )
   const { transactions, wal, folder } = rows[0] as (typeof rows)[0]
   const postmaster = await readFile(`${folder}/postmaster.pid`, 'utf8').then(Number.parseInt, () => undefined)
-  return { cpu: postmaster === undefined ? 0 : await cpuOf(postmaster), transactions: Number(transactions), wal: Number(wal) }
+  return {
+    cpu: postmaster === undefined ? 0 : await cpuOf(postmaster),
+    transactions: Number(transactions),
+    wal: Number(wal),
+  }
 }
 
 /** A process, its children, and those that have ended, in ticks of 10 ms. */
@@ -25,7 +29,10 @@ async function cpuOf(parent: number): Promise<number> {
   let ticks = 0
   for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const stat = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     const [ppid = 0, user = 0, system = 0, gone = 0, goneSystem = 0] = [fields[1], ...fields.slice(11, 15)]
     if (Number(id) === parent) ticks += user + system + gone + goneSystem
     else if (ppid === parent) ticks += user + system
