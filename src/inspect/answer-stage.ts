@@ -186,7 +186,7 @@ export class AnswerStage {
     open.text = text.slice(end)
     const passed = edited(text.slice(0, end), now)
     const { first, choice, block, begun } = open
-    if (begun && passed === '') return
+    if (passed === '' && (begun || open.text !== '')) return
     open.begun = true
     if (first.kind === 'call') {
       const { state: _, ...call } = first

@@ -3,13 +3,13 @@ import type { Block, Conversation, State } from '../conversation/conversation.ts
 
 /** The changed conversation, without the state of blocks that have changed. `reversible`: that of reasoning alone. */
 export function withoutBrokenState(before: Conversation, after: Conversation, reversible: boolean): Conversation {
-  const signed = new Map<State, Block>()
+  const signed = new Map<string, Block>()
   for (const { blocks } of before.turns)
-    for (const block of blocks) if (block.state !== undefined) signed.set(block.state, block)
+    for (const block of blocks) if (block.state !== undefined) signed.set(keyOf(block.state), block)
   if (signed.size === 0) return after
   const isBroken = (block: Block) => {
     if (block.state === undefined || (reversible && block.kind !== 'reasoning')) return false
-    const own = signed.get(block.state)
+    const own = signed.get(keyOf(block.state))
     return own !== block && JSON.stringify(own) !== JSON.stringify(block)
   }
   return {
@@ -20,6 +20,10 @@ export function withoutBrokenState(before: Conversation, after: Conversation, re
         : turn,
     ),
   }
+}
+
+function keyOf({ maker, data }: State): string {
+  return `${maker} ${data}`
 }
 
 function withoutState(block: Block): Block {

@@ -75,7 +75,7 @@ const pieces = /"(?:[^"\\]|\\.)*"|[^"]+/g
 export function mapText(text: string, change: (text: string) => string): string {
   if (!isJson(text)) return change(text)
   const changed = (written: string, plain: string) => {
-    const now = change(plain)
+    const now = mapText(plain, change)
     return now === plain ? written : JSON.stringify(now)
   }
   return text.replaceAll(pieces, (piece) =>

@@ -43,13 +43,13 @@ function isPhone(found: string): boolean {
 /** A pattern that `mask` knows. */
 export type MaskName = 'key' | 'email' | 'iban' | 'card' | 'phone'
 
-/** The patterns that `mask` knows by name. */
+/** The patterns that `mask` knows by name. They also begin after an escaped line break or tab, as in JSON within a text. */
 export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   /** Keys of vendors: AI services, clouds, code hosts, payment and messaging services; tokens (JWT), and private keys in PEM. */
   key: {
     name: 'KEY',
     pattern:
-      /\b(?:sk-[\w-]{20,}|(?:gsk|xai|r8|hf|pplx|nvapi|csk|fw)[-_][\w-]{20,}|AIza[\w-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[opsur]_\w{36,}|github_pat_\w{22,}|glpat-[\w-]{20,}|xox[abeoprs]-[\w-]{10,}|(?:sk|rk|pk)_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|dop_v1_[a-f0-9]{64}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----/g,
+      /(?:\b|(?<=\\[nrt]))(?:sk-[\w-]{20,}|(?:gsk|xai|r8|hf|pplx|nvapi|csk|fw)[-_][\w-]{20,}|AIza[\w-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[opsur]_\w{36,}|github_pat_\w{22,}|glpat-[\w-]{20,}|xox[abeoprs]-[\w-]{10,}|(?:sk|rk|pk)_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|dop_v1_[a-f0-9]{64}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----/g,
   },
   /** E-mail addresses. */
   email: {
@@ -60,7 +60,7 @@ export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   /** International bank account numbers, whose check digits fit. */
   iban: {
     name: 'IBAN',
-    pattern: /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]{1,4}){3,9}(?![A-Za-z0-9])/g,
+    pattern: /(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]{1,4}){3,9}(?![A-Za-z0-9])/g,
     accepts: isIban,
   },
   /** Numbers of payment cards, whose check digit fits. */
@@ -68,7 +68,7 @@ export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   /** Phone numbers: in international form, and with an area code in parentheses or after a zero. */
   phone: {
     name: 'PHONE',
-    pattern: /(?<![\w+.])(?:(?:\+|00)[1-9]|\(\d{2,5}\)|0[1-9])(?:[ \u00a0./()-]{0,2}\d){5,13}(?!\w)/g,
+    pattern: /(?:(?<![\w+.])|(?<=\\[nrt]))(?:(?:\+|00)[1-9]|\(\d{2,5}\)|0[1-9])(?:[ \u00a0./()-]{0,2}\d){5,13}(?!\w)/g,
     accepts: isPhone,
   },
 }
