@@ -1,20 +1,16 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { fetchJson, get } from '../api.js'
+import { get } from '../api.js'
 import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'
 import { isForChat } from '../models.js'
-import { CopyButton } from '../parts/copy.js'
-import { Card, PageHead } from '../parts/details.js'
+import { baseUrlOf, gatewayUrl, Paste, programsFor, useAgents } from '../parts/clients.js'
+import { PageHead } from '../parts/details.js'
 import { SelectField, TextField } from '../parts/field.js'
 import { ErrorNotice, Loading } from '../parts/notice.js'
-import { metaOf } from '../session.js'
-import { inShell, snippets } from '../snippets.js'
 import { t } from '../words.js'
 
 /** @import { ModelView } from '../shapes.d.ts' */
-
-const agents = { 'claude-code': 'Claude Code', codex: 'Codex', opencode: 'opencode', 'qwen-code': 'Qwen Code' }
 
 export function SetupPage() {
   const [gateway, setGateway] = useState(gatewayUrl)
@@ -23,7 +19,7 @@ export function SetupPage() {
   const chosen = usePlace().query['model']
   const listed = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id).filter(isForChat)
   const models = [...new Set(chosen ? [chosen, ...listed] : listed)]
-  const baseUrl = `${gateway.trim().replace(/(?:\/v1)?\/*$/, '')}/v1`
+  const baseUrl = baseUrlOf(gateway)
   return h(
     'div',
     { class: 'page' },
@@ -57,48 +53,17 @@ export function SetupPage() {
     h(
       'div',
       { class: 'grid' },
-      ...snippets({ baseUrl, apiKey: key.trim() || 'API_KEY_HERE', model: models[0] ?? '<MODEL>' }).map((snippet) =>
-        h(Paste, { ...snippet, key: snippet.name }),
+      ...programsFor({ baseUrl, apiKey: key.trim(), model: models[0] }).map((client) =>
+        h(Paste, { ...client, key: client.name }),
       ),
     ),
   )
 }
 
 /** @param {{ baseUrl: string, apiKey: string, models: readonly string[] }} properties */
-function Agents({ baseUrl, apiKey, models }) {
-  const { data, error } = useLoad(
-    async (signal) => {
-      const query = new URLSearchParams([['baseURL', baseUrl], ...models.map((model) => ['model', model])])
-      return models.length === 0 ? { items: [] } : fetchJson(`setup?${query}`, signal)
-    },
-    [baseUrl, models.join()],
-  )
+function Agents(properties) {
+  const { clients, error } = useAgents(properties)
   if (error !== undefined) return h(ErrorNotice, { error })
-  if (data === undefined) return h(Loading, null)
-  const items = /** @type {{ client: keyof typeof agents, paste: string, command: string }[]} */ (data.items)
-  // The place of the key is inside a quoted word of the shell.
-  const filled = (/** @type {string} */ paste) =>
-    apiKey === '' ? paste : paste.replaceAll(data.placeholder, () => inShell(apiKey))
-  return h(
-    'div',
-    { class: 'grid' },
-    ...items.map(({ client, paste, command }) =>
-      h(Paste, { name: agents[client], code: filled(paste), command, key: client }),
-    ),
-  )
-}
-
-/** @param {{ name: string, code: string, command?: string }} properties */
-function Paste({ name, code, command }) {
-  return h(
-    Card,
-    { title: name, actions: h(CopyButton, { text: code, label: `${t('copy')}: ${name}` }) },
-    h('pre', { tabIndex: 0, role: 'region', 'aria-label': name }, code),
-    command && h('p', { class: 'fine' }, t('startWith'), ' ', h('code', null, command)),
-  )
-}
-
-/** Where the host says that the gateway is, or else the origin of this page. */
-function gatewayUrl() {
-  return new URL(metaOf('gateway-url') || '/', location.href).href.replace(/\/$/, '')
+  if (clients === undefined) return h(Loading, null)
+  return h('div', { class: 'grid' }, ...clients.map((client) => h(Paste, { ...client, key: client.name })))
 }

@@ -6,6 +6,7 @@ import { Button } from './button.js'
 import { CopyButton } from './copy.js'
 import { Dialog, FormDialog } from './dialog.js'
 import { SelectField } from './field.js'
+import { FirstCall } from './first-call.js'
 import { Notice } from './notice.js'
 
 /** @import { KeyView } from '../shapes.d.ts' */
@@ -47,9 +48,10 @@ export function RevokeDialog({ record, onClose, onRevoked }) {
 export function NewKeyDialog({ secret, record, onClose }) {
   return h(
     Dialog,
-    { title: t('keyCreated', { name: record.name ?? record.prefix }), onClose },
+    { title: t('keyCreated', { name: record.name ?? record.prefix }), onClose, wide: true },
     h(Notice, { tone: 'warn' }, h('p', null, t('keyOnce'))),
     h('p', { class: 'secret' }, h('code', { id: 'new-key' }, secret), h(CopyButton, { text: secret, named: true })),
+    h('div', { class: 'fields' }, h(FirstCall, { apiKey: secret })),
     h('footer', null, h(Button, { kind: 'primary', onClick: onClose }, t('keyStored'))),
   )
 }

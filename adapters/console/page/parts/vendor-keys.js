@@ -25,6 +25,7 @@ export function VendorKeysCard({ account }) {
     (signal) => get(accountPath(account, 'vendor-keys'), {}, signal),
     [account],
   )
+  const { data: vendors } = useLoad((signal) => get('vendor-keys/providers', {}, signal), [])
   const onClose = () => setOpen(undefined)
   const onDone = (/** @type {string} */ said) => {
     announce(said)
@@ -58,7 +59,9 @@ export function VendorKeysCard({ account }) {
         },
       ],
     }),
-    open?.kind === 'add' && h(AddDialog, { account, onClose, onDone: () => onDone(t('saved')) }),
+    open?.kind === 'add' &&
+      vendors &&
+      h(AddDialog, { account, names: vendors.items, onClose, onDone: () => onDone(t('saved')) }),
     open?.kind === 'delete' && h(DeleteDialog, { record: open.record, onClose, onDone: () => onDone(t('deleted')) }),
   )
 }
@@ -70,11 +73,9 @@ function DeleteLink({ record, onOpen }) {
   return h('button', { type: 'button', class: 'link', 'aria-label': label, onClick }, t('delete'))
 }
 
-/** @param {{ account: string, onClose: () => unknown, onDone: () => unknown }} properties */
-function AddDialog({ account, onClose, onDone }) {
+/** @param {{ account: string, names: readonly string[], onClose: () => unknown, onDone: () => unknown }} properties */
+function AddDialog({ account, names, onClose, onDone }) {
   const { values, field } = useFields({ provider: '', apiKey: '' })
-  const { data } = useLoad((signal) => get('vendor-keys/providers', {}, signal), [])
-  const names = /** @type {string[]} */ (data?.items ?? [])
   const submit = async () => {
     await send('PUT', accountPath(account, 'vendor-keys', values.provider), { apiKey: values.apiKey.trim() })
     onDone()

@@ -231,6 +231,8 @@ export const en = {
   keyCreated: 'Key {name}',
   keyOnce: 'Copy the key now. It is stored as a hash and cannot be shown again.',
   keyStored: 'I have stored it',
+  useItFrom: 'Use it from',
+  tryIt: 'Try it',
   rotateTitle: 'Rotate {name}',
   rotateHint: 'A new key with the same properties is created. Limits and usage of both count as one.',
   overlap: 'The old key works for another',

@@ -223,6 +223,8 @@ export const zh = {
   keyCreated: '密钥 {name}',
   keyOnce: '请立即复制密钥。它以哈希保存，之后无法再次显示。',
   keyStored: '我已保存',
+  useItFrom: '用于',
+  tryIt: '试一试',
   rotateTitle: '轮换 {name}',
   rotateHint: '将创建一个属性相同的新密钥。新旧密钥的限制和用量合并计算。',
   overlap: '旧密钥继续有效',
