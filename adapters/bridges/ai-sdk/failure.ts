@@ -5,11 +5,9 @@ import type { FaultReader } from '../../../src/providers/answer.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { ProviderError, retrySame, tryNext } from '../../../src/providers/failure.ts'
 import { readFault as googleFault } from '../../../src/providers/content/fault.ts'
-import { isRecord } from '../../../src/wire/json.ts'
+import { fieldsOf, itemsOf, stringOf, textOf, type Fields } from '../../../src/wire/json.ts'
 import { unsupported } from '../../../src/providers/unsupported.ts'
 import { vendorError, waitOf, type VendorFault } from '../../../src/providers/vendor-error.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The parts of a call that its errors depend on. */
 export type CallInfo = Pick<Call<unknown>, 'publicModel' | 'openModel' | 'field' | 'signal'>
@@ -19,7 +17,7 @@ export function failureOf(thrown: unknown, call: CallInfo, google: FaultReader =
   if (call.signal.aborted) return call.signal.reason
   if (GatewayError.is(thrown)) return thrown
   const error = Object(thrown) as Fields
-  const name = typeof error['name'] === 'string' ? error['name'] : ''
+  const name = textOf(error['name'])
   const cause = new Error(`the AI SDK model failed: ${/^AI_\w+$/.test(name) ? name : 'an error of unknown type'}`)
   switch (name) {
     case 'AI_APICallError':
@@ -43,15 +41,14 @@ function calledError(error: Fields, call: CallInfo, google: FaultReader): Provid
   const status = typeof statusCode === 'number' ? statusCode : 503
   // A successful response that the SDK could not parse.
   if (status < 400) return retrySame(new Error(`the vendor’s response with status ${status} could not be parsed`))
-  const headers = isRecord(responseHeaders) ? responseHeaders : {}
-  const waitMs = waitOf((name) => (typeof headers[name] === 'string' ? headers[name] : undefined))
+  const waitMs = waitOf((name) => stringOf(fieldsOf(responseHeaders)[name]))
   const fault = { status, error: errorIn(responseBody), waitMs, openModel: call.openModel, sent: call.field }
   return vendorError(read(fault, google))
 }
 
 /** Reads an error in the format of OpenAI, Google or Anthropic, recognised by its fields. */
 function read(fault: VendorFault, google: FaultReader): VendorFault {
-  const { type, status, code } = isRecord(fault.error) ? fault.error : {}
+  const { type, status, code } = fieldsOf(fault.error)
   if (typeof status === 'string') return google(fault)
   return typeof type === 'string' && code === undefined ? anthropicFault(fault) : fault
 }
@@ -82,7 +79,7 @@ export function rejectIgnored(
   call: Pick<CallInfo, 'publicModel' | 'field'>,
   ignored: readonly string[],
 ): void {
-  for (const warning of Array.isArray(warnings) ? warnings : []) {
+  for (const warning of itemsOf(warnings)) {
     const { type, feature, setting } = Object(warning) as Fields
     const name = feature ?? setting
     if ((type !== 'unsupported' && type !== 'unsupported-setting') || typeof name !== 'string') continue

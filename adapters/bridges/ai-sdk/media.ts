@@ -44,7 +44,7 @@ export async function embed(
   let tokens: number | undefined = 0
   for (let from = 0; from < texts.length; from += batchSize) {
     const values = texts.slice(from, from + batchSize)
-    const input = { values, ...(typeof dimensions === 'number' && { dimensions }) }
+    const input = { values, dimensions: dimensions ?? undefined }
     const { embeddings, usage, warnings } = await attempt(call, settings, input, (options) => model.doEmbed(options))
     rejectIgnored(warnings, call, settings.dropParams)
     vectors.push(...embeddings)
@@ -74,8 +74,8 @@ export async function generateImages(
       n: Math.min(requested - images.length, maxPerCall),
       size: size === 'auto' ? undefined : (size ?? undefined),
       providerOptions: {},
-      ...(files.length > 0 && { files }),
-      ...(mask !== undefined && { mask }),
+      files: files.length > 0 ? files : undefined,
+      mask,
     }
     const generated = await attempt(call, settings, input, (options) => model.doGenerate(options))
     rejectIgnored(generated.warnings, call, settings.dropParams)
@@ -100,11 +100,7 @@ export async function transcribe(
     const unsupportedField = value !== undefined && !settings.dropParams.includes(field)
     if (unsupportedField) throw unsupportedValue(call, field, 'leave it out.')
   }
-  const input = {
-    audio: file.bytes,
-    mediaType: file.type,
-    ...(granularities && { timestampGranularities: granularities }),
-  }
+  const input = { audio: file.bytes, mediaType: file.type, timestampGranularities: granularities }
   const transcript = await attempt(call, settings, input, (options) => model.doGenerate(options))
   rejectIgnored(transcript.warnings, call, settings.dropParams)
   const { text, language: spoken, durationInSeconds: duration, segments, words } = transcript
@@ -123,7 +119,7 @@ export async function rerank(
   settings: ModelSettings,
 ): Promise<RerankAnswer> {
   const { query, documents: values, top_n: top } = call.request
-  const input = { query, documents: { type: 'text', values }, ...(typeof top === 'number' && { topN: top }) }
+  const input = { query, documents: { type: 'text', values }, topN: top ?? undefined }
   const { ranking, warnings } = await attempt(call, settings, input, (options) => model.doRerank(options))
   rejectIgnored(warnings, call, settings.dropParams)
   return { results: ranking.map(({ index, relevanceScore }) => ({ index, relevance_score: relevanceScore })) }
@@ -137,13 +133,8 @@ export async function* speak(
 ): AsyncGenerator<SpeechPiece, void, void> {
   const { input: text, voice, instructions, speed, response_format: format } = call.request
   if (typeof voice !== 'string') throw unsupportedValue(call, 'voice', 'name a voice of the vendor.')
-  const input = {
-    text,
-    voice,
-    ...(format && { outputFormat: format }),
-    ...(instructions && { instructions }),
-    ...(typeof speed === 'number' && { speed }),
-  }
+  const [outputFormat, told] = [format ?? undefined, instructions || undefined]
+  const input = { text, voice, outputFormat, instructions: told, speed: speed ?? undefined }
   const { audio, warnings } = await attempt(call, settings, input, (options) => model.doGenerate(options))
   rejectIgnored(warnings, call, settings.dropParams)
   yield typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio
@@ -158,8 +149,7 @@ async function attempt<T>(
 ): Promise<T> {
   try {
     const { headers, signal: abortSignal } = call
-    const options = { ...input, ...(providerOptions && { providerOptions }), ...(headers && { headers }), abortSignal }
-    return await run(options as never)
+    return await run({ ...input, ...(providerOptions && { providerOptions }), headers, abortSignal } as never)
   } catch (thrown) {
     throw failureOf(thrown, call)
   }
@@ -171,11 +161,11 @@ async function maxImagesPerCall({ maxImagesPerCall: given, modelId }: AiSdkImage
 }
 
 /** The input images of an edit: files of a form, or references. */
-async function inputImages(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask?: object }> {
+async function inputImages(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask: object | undefined }> {
   if (call.form === undefined) {
     const { images, mask } = call.request
     const files = (images ?? []).map((each, index) => referred(each, `images[${index}].image_url`, call))
-    return mask === undefined || mask === null ? { files } : { files, mask: referred(mask, 'mask.image_url', call) }
+    return { files, mask: mask ? referred(mask, 'mask.image_url', call) : undefined }
   }
   const files: object[] = []
   let mask: object | undefined
@@ -185,7 +175,7 @@ async function inputImages(call: Call<ImageEditRequest>): Promise<{ files: objec
     if (part.name === 'mask') mask = file
     else files.push(file)
   }
-  return mask === undefined ? { files } : { files, mask }
+  return { files, mask }
 }
 
 /** An input image: a data URL, or an http(s) URL that the vendor fetches itself. */

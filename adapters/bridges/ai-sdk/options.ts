@@ -1,8 +1,10 @@
 /** The settings of a conversation as the options of an AI SDK language model, and what it cannot do of them. */
-import type { Conversation, Output, Reasoning, Settings } from '../../../src/conversation/conversation.ts'
+import type { Conversation, FunctionTool, Output, Reasoning, Settings } from '../../../src/conversation/conversation.ts'
+import { effortForBudget } from '../../../src/formats/reasoning.ts'
+import { noParameters } from '../../../src/formats/tools.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { unsupported, type NamedCall } from '../../../src/providers/unsupported.ts'
-import { fieldsOf } from '../../../src/wire/json.ts'
+import { fieldsOf, itemsOf } from '../../../src/wire/json.ts'
 import type { AiSdkLanguageModel } from './models.ts'
 
 /** What the SDK has no option for: the setting, its name in `dropParams`, and whether a value changes nothing. */
@@ -51,7 +53,7 @@ export function refuseWarned(
   call: NamedCall,
   dropParams: readonly string[],
 ): void {
-  for (const warning of Array.isArray(warnings) ? (warnings as unknown[]) : []) {
+  for (const warning of itemsOf(warnings)) {
     const { type, feature, setting } = fieldsOf(warning)
     if (type !== 'unsupported' && type !== 'unsupported-setting') continue
     const [field, param] = warned[String(feature ?? setting)] ?? []
@@ -69,41 +71,35 @@ export function optionsFor(
 ): object {
   const { settings, output, tools, toolChoice } = request
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed, stops = [] } = settings
-  const numbers = { temperature, topP, topK, presencePenalty, frequencyPenalty, seed }
   const functions = tools.filter((tool) => tool.kind === 'function')
-  const effort = effortOf(settings.reasoning)
-  const limit = settings.max ?? maxOutputTokens
+  const hasFunctions = functions.length > 0
   return {
-    ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
-    ...(limit !== undefined && { maxOutputTokens: limit }),
-    ...(stops.length > 0 && { stopSequences: stops }),
-    ...(effort !== undefined && { reasoning: effort }),
-    ...(output !== undefined && { responseFormat: formatOf(output) }),
-    ...(functions.length > 0 && {
-      tools: functions.map(({ name, description, schema, strict }) => ({
-        type: 'function',
-        name,
-        ...(description !== undefined && { description }),
-        inputSchema: schema ?? { type: 'object', properties: {} },
-        ...(strict !== undefined && { strict }),
-      })),
-    }),
-    ...(functions.length > 0 && toolChoice !== undefined && { toolChoice: choiceOf(toolChoice) }),
-    ...(providerOptions && { providerOptions }),
-    ...(headers && { headers }),
+    temperature,
+    topP,
+    topK,
+    presencePenalty,
+    frequencyPenalty,
+    seed,
+    maxOutputTokens: settings.max ?? maxOutputTokens,
+    stopSequences: stops.length > 0 ? stops : undefined,
+    reasoning: effortOf(settings.reasoning),
+    responseFormat: output && formatOf(output),
+    tools: hasFunctions ? functions.map(toolOf) : undefined,
+    toolChoice: hasFunctions && toolChoice !== undefined ? choiceOf(toolChoice) : undefined,
+    providerOptions,
+    headers,
     abortSignal: signal,
   }
+}
+
+function toolOf({ name, description, schema = noParameters, strict }: FunctionTool): object {
+  return { type: 'function', name, description, inputSchema: schema, strict }
 }
 
 function formatOf(output: Output): object {
   if (output.kind === 'json') return { type: 'json' }
   const { schema, name, description } = output
-  return {
-    type: 'json',
-    schema,
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-  }
+  return { type: 'json', schema, name, description }
 }
 
 function choiceOf(choice: NonNullable<Conversation['toolChoice']>): object {
@@ -115,6 +111,5 @@ function choiceOf(choice: NonNullable<Conversation['toolChoice']>): object {
 function effortOf(reasoning: Reasoning | undefined): string | undefined {
   const { mode, effort, budget } = reasoning ?? {}
   if (mode === 'off') return 'none'
-  if (effort !== undefined || budget === undefined) return effort
-  return budget >= 10_000 ? 'high' : budget >= 5_000 ? 'medium' : budget >= 2_000 ? 'low' : 'minimal'
+  return effort ?? (budget === undefined ? undefined : effortForBudget(budget))
 }

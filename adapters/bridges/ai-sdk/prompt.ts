@@ -67,17 +67,15 @@ class PromptWriter {
   /** Reasoning without metadata of this model stays away: it is another model's, or was not asked back. */
   #answer(blocks: readonly Block[]): object[] {
     const { reasoning, text, calls } = metadataIn(blocks, this.#maker, this.#states)
-    const content: object[] = reasoning.map((each) => ({
-      type: 'reasoning',
-      text: each.text,
-      ...options(each.metadata),
-    }))
+    const content: object[] = reasoning.map((each) => {
+      return { type: 'reasoning', text: each.text, providerOptions: each.metadata }
+    })
     let metadata = text
     for (const block of blocks) {
       switch (block.kind) {
         case 'text':
         case 'refusal':
-          content.push({ type: 'text', text: block.text, ...options(metadata) })
+          content.push({ type: 'text', text: block.text, providerOptions: metadata })
           metadata = undefined
           break
         case 'call': {
@@ -86,14 +84,15 @@ class PromptWriter {
           if (input === undefined) throw invalid(`The input of "${place}" must be a JSON object.`, place)
           this.#names.set(id, name)
           const toolCallId = this.#ids.add(id)
-          content.push({ type: 'tool-call', toolCallId, toolName: name, input, ...options(calls.get(id)) })
+          content.push({ type: 'tool-call', toolCallId, toolName: name, input, providerOptions: calls.get(id) })
           break
         }
         case 'media':
           content.push(...this.#media.part(block))
       }
     }
-    if (metadata !== undefined) content.splice(reasoning.length, 0, { type: 'text', text: '', ...options(metadata) })
+    if (metadata !== undefined)
+      content.splice(reasoning.length, 0, { type: 'text', text: '', providerOptions: metadata })
     return content
   }
 
@@ -106,10 +105,6 @@ class PromptWriter {
     const toolName = this.#names.get(callId) ?? 'tool'
     return { type: 'tool-result', toolCallId: this.#ids.find(callId), toolName, output }
   }
-}
-
-function options(metadata: Fields | undefined): object {
-  return metadata === undefined ? {} : { providerOptions: metadata }
 }
 
 class Media {
@@ -130,8 +125,7 @@ class Media {
     return block.kind === 'media' ? [this.#file(block)] : []
   }
 
-  #file({ type, source, name, place = 'turns' }: MediaBlock): object {
-    const named = name === undefined ? {} : { filename: name }
+  #file({ type, source, name: filename, place = 'turns' }: MediaBlock): object {
     if ('id' in source) throw unsupported(this.#call, place)
     if ('url' in source) {
       if (!this.#fetches(source.url, type)) {
@@ -139,12 +133,12 @@ class Media {
       }
       const url = new URL(source.url)
       const mediaType = source.mediaType ?? (type === 'image' ? 'image/*' : 'application/pdf')
-      return { type: 'file', ...named, mediaType, data: this.#tagged ? { type: 'url', url } : url }
+      return { type: 'file', filename, mediaType, data: this.#tagged ? { type: 'url', url } : url }
     }
     const isText = 'text' in source
     const base64 = isText ? Buffer.from(source.text).toString('base64') : source.base64
     const data = this.#tagged ? { type: 'data', data: base64 } : base64
-    return { type: 'file', ...named, mediaType: isText ? 'text/plain' : source.mediaType, data }
+    return { type: 'file', filename, mediaType: isText ? 'text/plain' : source.mediaType, data }
   }
 
   /** Whether the vendor fetches this URL itself. The gateway never fetches it. */

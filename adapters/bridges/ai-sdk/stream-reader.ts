@@ -1,10 +1,10 @@
 /** The parts of an AI SDK stream → parts of an answer. */
 import type { Citation } from '../../../src/conversation/conversation.ts'
+import { objectOf } from '../../../src/conversation/json.ts'
 import type { Reason } from '../../../src/conversation/parts.ts'
 import { billed, retrySame } from '../../../src/providers/failure.ts'
 import type { GeneratedPart } from '../../../src/providers/generated-part.ts'
-import { fieldsOf, isRecord, textOf, type Fields } from '../../../src/wire/json.ts'
-import { mediaPart } from './media-part.ts'
+import { fieldsOf, isRecord, stringOf, textOf, type Fields } from '../../../src/wire/json.ts'
 import { callState, reasoningState, textState } from './state.ts'
 import { usageIn } from './usage.ts'
 
@@ -142,8 +142,7 @@ export class StreamReader {
   }
 
   #cite({ url, title, filename }: Fields): GeneratedPart[] {
-    const named = textOf(title) || textOf(filename)
-    const citation = { ...(typeof url === 'string' && { url }), ...(named !== '' && { title: named }) }
+    const citation = { url: stringOf(url), title: textOf(title) || textOf(filename) || undefined }
     if (this.#text !== undefined) return [{ kind: 'citation', block: this.#text, citation }]
     this.#sources.push(citation)
     return []
@@ -178,32 +177,20 @@ export class StreamReader {
 }
 
 function started({ id, modelId, timestamp }: Fields): GeneratedPart {
-  return {
-    kind: 'start',
-    ...(typeof id === 'string' && { id }),
-    ...(typeof modelId === 'string' && { model: modelId }),
-    ...(timestamp instanceof Date && { created: Math.floor(timestamp.getTime() / 1000) }),
-  }
+  const created = timestamp instanceof Date ? Math.floor(timestamp.getTime() / 1000) : undefined
+  return { kind: 'start', id: stringOf(id), model: stringOf(modelId), created }
 }
 
 /** A call of a tool that the vendor runs, and its result, as blocks of Messages, which has both. */
 function executed({ toolCallId: id, toolName: name, input }: Fields): GeneratedPart {
-  const parsed: unknown = typeof input === 'string' ? parsedOr(input) : input
+  const parsed = typeof input === 'string' ? objectOf(input) : input
   return { kind: 'own', format: 'messages', value: { type: 'server_tool_use', id, name, input: parsed ?? {} } }
 }
 
 function executedResult({ toolCallId, toolName, result, isError }: Fields): GeneratedPart {
   const type = `${textOf(toolName)}_tool_result`
-  const value = { type, tool_use_id: toolCallId, content: result, ...(isError === true && { is_error: true }) }
+  const value = { type, tool_use_id: toolCallId, content: result, is_error: isError === true ? true : undefined }
   return { kind: 'own', format: 'messages', value }
-}
-
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
 }
 
 /** Merges provider metadata per vendor and field. */
@@ -214,4 +201,15 @@ function merged(sofar: Fields | undefined, more: Fields): Fields {
     whole[vendor] = isRecord(known) && isRecord(fields) ? { ...known, ...fields } : fields
   }
   return whole
+}
+
+/** An image, audio or a file that a model has made; none if its data is in a form that is not known. */
+function mediaPart({ mediaType: given, data }: Fields): GeneratedPart[] {
+  const mediaType = textOf(given)
+  const [kind] = mediaType.split('/', 1)
+  const type = kind === 'image' || kind === 'audio' ? kind : 'file'
+  const inner = isRecord(data) && ('data' in data || 'url' in data) ? (data['data'] ?? data['url']) : data
+  if (inner instanceof URL) return [{ kind: 'media', type, source: { url: inner.href, mediaType } }]
+  const base64 = inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner
+  return typeof base64 === 'string' ? [{ kind: 'media', type, source: { mediaType, base64 } }] : []
 }

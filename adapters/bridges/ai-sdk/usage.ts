@@ -1,7 +1,7 @@
 /** Token counts of the AI SDK, with the details that only the vendor's own usage has. */
 import { usageOfMessage as anthropicUsage } from '../../../src/wire/message-usage.ts'
 import { usageOf as geminiUsage } from '../../../src/providers/content/usage.ts'
-import { isRecord } from '../../../src/wire/json.ts'
+import { fieldsOf, isRecord } from '../../../src/wire/json.ts'
 import { readTokenUsage } from '../../../src/wire/counts.ts'
 import type { Usage } from '../../../src/wire/usage.ts'
 
@@ -9,8 +9,7 @@ import type { Usage } from '../../../src/wire/usage.ts'
 export function usageIn(usage: unknown, metadata: unknown): { readonly usage?: Usage } {
   if (!isRecord(usage)) return {}
   const { inputTokens: input, outputTokens: output, raw } = usage
-  const prompt = countOf(isRecord(input) ? input['total'] : input)
-  const completion = countOf(isRecord(output) ? output['total'] : output)
+  const [prompt, completion] = [countIn(input, 'total'), countIn(output, 'total')]
   if (prompt === undefined || completion === undefined) return {}
   const detailed = isRecord(raw) ? vendorUsage(raw) : undefined
   // The vendor's counts are in a form that is not known here if their sums differ.
@@ -22,9 +21,9 @@ export function usageIn(usage: unknown, metadata: unknown): { readonly usage?: U
 
 function standardUsage(prompt: number, completion: number, usage: Record<string, unknown>): Usage {
   const { inputTokens: input, outputTokens: output } = usage
-  const cached = countOf(isRecord(input) ? input['cacheRead'] : usage['cachedInputTokens']) ?? 0
-  const written = countOf(isRecord(input) ? input['cacheWrite'] : undefined) ?? 0
-  const reasoning = countOf(isRecord(output) ? output['reasoning'] : usage['reasoningTokens']) ?? 0
+  const cached = countIn(isRecord(input) ? input : usage['cachedInputTokens'], 'cacheRead') ?? 0
+  const written = countIn(fieldsOf(input), 'cacheWrite') ?? 0
+  const reasoning = countIn(isRecord(output) ? output : usage['reasoningTokens'], 'reasoning') ?? 0
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -43,11 +42,12 @@ function vendorUsage(raw: Record<string, unknown>): Usage | undefined {
 
 /** The service tier in the metadata of a vendor. */
 function tierIn(metadata: unknown): string | undefined {
-  const vendors = isRecord(metadata) ? Object.values(metadata) : []
-  const named = vendors.map((vendor) => (isRecord(vendor) ? vendor['serviceTier'] : undefined))
+  const named = Object.values(fieldsOf(metadata)).map((vendor) => fieldsOf(vendor)['serviceTier'])
   return named.find((tier) => typeof tier === 'string')
 }
 
-function countOf(value: unknown): number | undefined {
+/** A count, or that of this name in an object. */
+function countIn(counts: unknown, name: string): number | undefined {
+  const value = isRecord(counts) ? counts[name] : counts
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

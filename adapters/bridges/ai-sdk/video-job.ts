@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { tryNext } from '../../../src/providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
-import { type Json, isRecord } from '../../../src/wire/json.ts'
+import { type Json, fieldsOf, itemsOf } from '../../../src/wire/json.ts'
 import type { ModelSettings } from './generate.ts'
 import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel, AiSdkVideoStatus } from './models.ts'
@@ -22,11 +22,8 @@ export async function startJob(
   { dropParams }: ModelSettings,
 ): Promise<Json> {
   try {
-    const started = await model.doStart?.({
-      ...options,
-      ...(info.headers && { headers: info.headers }),
-      abortSignal: info.signal,
-    } as never)
+    const { headers, signal: abortSignal } = info
+    const started = await model.doStart?.({ ...options, headers, abortSignal } as never)
     if (started?.operation === undefined) throw tryNext(new Error('the model returned no operation'))
     rejectIgnored(started.warnings, info, dropParams)
     const { model: name, publicModel, fields } = info
@@ -38,11 +35,11 @@ export async function startJob(
 
 /** The job of a stored operation. */
 export function jobIn(stored: Json, { signal }: VideoContext): Job {
-  const { model, publicModel, fields, operation } = isRecord(stored) ? stored : {}
+  const { model, publicModel, fields, operation } = fieldsOf(stored)
   if (typeof model !== 'string' || typeof publicModel !== 'string') throw new GatewayError('not_found')
-  const sent: readonly unknown[] = Array.isArray(fields) ? fields : []
+  const sent = itemsOf(fields) as readonly string[]
   const field = (name: string) => sent.includes(name) || undefined
-  return { model, publicModel, openModel: false, signal, fields: sent as readonly string[], field, operation }
+  return { model, publicModel, openModel: false, signal, fields: sent, field, operation }
 }
 
 export async function statusOfJob(

@@ -34,7 +34,7 @@ export function videoOptions(request: VideoRequest, { dropParams, providerOption
     n: 1,
     duration,
     ...withShape(request, settings, shapeOf(request)),
-    ...(picture && { image: referred({ image_url: picture.url }, picture.field, { publicModel: model }) }),
+    image: picture && referred({ image_url: picture.url }, picture.field, { publicModel: model }),
     providerOptions: providerOptions ?? {},
   }
 }

@@ -111,7 +111,7 @@ export async function generate(
 ): Promise<Outcome> {
   try {
     const { headers, signal: abortSignal } = info
-    const made = await model.doGenerate?.({ ...options, ...(headers && { headers }), abortSignal } as never)
+    const made = await model.doGenerate?.({ ...options, headers, abortSignal } as never)
     rejectIgnored(made?.warnings, info, dropParams)
     const video = firstVideo(made?.videos)
     return video === undefined ? { status: failedStatus('no video') } : { status: { state: 'completed' }, video }
