@@ -170,17 +170,17 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
 /** Optional properties of a `GatewayError`. */
 export interface ErrorDetails {
   /** What the client should change; sent to it, so never a vendor's text or a secret. Default: depends on the code. */
-  readonly message?: string
+  readonly message?: string | undefined
   /** The invalid request field, such as `messages[0].role`. */
-  readonly param?: string
+  readonly param?: string | undefined
   /** The underlying error, for the host's log. Never sent. */
   readonly cause?: unknown
   /** Milliseconds after which the client should retry; sent as `retry-after` and `retry-after-ms`, at most 60 s. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
   /** Whether the client should retry; sent as `x-should-retry`. Default: depends on the code. */
-  readonly shouldRetry?: boolean
+  readonly shouldRetry?: boolean | undefined
   /** Further response headers, such as `allow`. Headers that affect the framing of the response are dropped. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Whose fault it was, in telemetry. Default: depends on the code. */
   readonly fault?: Fault | undefined
 }

@@ -1,17 +1,13 @@
 /** Parses one event of an OpenAI-style chat stream, and validates the parts that the gateway reads. */
 import { maxChoices, maxToolCalls, tooMany } from './answer-bounds.ts'
 import { unreadable } from './failure.ts'
+import { jsonIn } from './framing.ts'
 import type { ChatChunk } from '../wire/chat.ts'
 import { isRecord } from '../wire/json.ts'
 
 /** Throws if the data is not JSON, or if a part that the gateway reads has the wrong type. Keeps unknown fields. */
 export function parseChunk(data: string): ChatChunk {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw unreadable('the vendor sent an event that is not JSON')
-  }
+  const value = jsonIn(data)
   if (!isChunk(value)) throw unreadable('the vendor sent an event that is not a chat chunk')
   return value
 }

@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net'
 import type Pool from 'undici/lib/dispatcher/pool.js'
 import { count, object, timer, type Known } from '../records/known-options.ts'
-import type { Cancellation } from '../http/cancellation.ts'
+import { cancellationOf, type Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { TimeLimit } from '../http/time-limit.ts'
 import * as usual from './answer-bounds.ts'
@@ -55,7 +55,7 @@ export interface VendorRequest {
   readonly path: string
   /** The bytes, or an iterable that is read at the vendor's pace. `send` throws the errors of the iterable. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Headers of this request alone; see `Call.headers`. */
   readonly added?: Readonly<Record<string, string>> | undefined
   readonly signal: Cancellation
@@ -98,6 +98,20 @@ function lengthOf(body: Uint8Array): Record<string, string> {
  * An HTTP client for one origin: an undici pool that is loaded and opened at the first request. It uses `dispatch` directly,
  * because `request` and `fetch` cost several times the CPU.
  */
+/** The headers of a request with a JSON body. */
+export const jsonBody: Readonly<Record<string, string>> = { 'content-type': 'application/json' }
+
+/** What a request takes from its call, without holding it. `model`: the vendor's name for the model. */
+export function sentFor(call: Call<unknown>, model: string = call.model): Omit<VendorRequest, 'path'> {
+  return {
+    added: call.headers,
+    signal: cancellationOf(call),
+    sent: call.sent,
+    answered: call.answered,
+    about: { model, account: call.account, conversation: call.conversation },
+  }
+}
+
 export class Client {
   /** See `ClientOptions`. */
   readonly answerBytes: number

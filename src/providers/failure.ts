@@ -24,11 +24,11 @@ export interface ProviderFailure extends ErrorDetails {
   /** How long the vendor wants the gateway to wait, in milliseconds. Default: it did not say. */
   readonly vendorWaitMs?: number | undefined
   /** False only if the vendor certainly did no work: it never received the request, or rejected it. Default true. */
-  readonly begun?: boolean
+  readonly begun?: boolean | undefined
   /** HTTP status of the vendor's response, if there was one. */
-  readonly vendorStatus?: number
+  readonly vendorStatus?: number | undefined
   /** True if the vendor's error text calls the request unsupported, although its status suggests a retry. Default false. */
-  readonly lasting?: boolean
+  readonly lasting?: boolean | undefined
   /**
    * Set if the vendor bills the attempt although it failed: the model has answered, and the answer is of no use. The client
    * is charged for it, and the request is not repeated. Default: the attempt is free.
@@ -71,23 +71,11 @@ export class ProviderError extends GatewayError {
 
   /** The same error with other details. */
   with(details: Partial<ProviderFailure>): ProviderError {
-    const { code, message, param, cause, headers, fault, shouldRetry, retryAfterMs, vendorStatus } = this
-    return new ProviderError(code, {
-      message,
-      cause,
-      headers,
-      fault,
-      retry: this.retry,
-      vendorWaitMs: this.vendorWaitMs,
-      begun: this.begun,
-      lasting: this.lasting,
-      billed: this.billed,
-      ...(param !== null && { param }),
-      ...(shouldRetry !== undefined && { shouldRetry }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(vendorStatus !== undefined && { vendorStatus }),
-      ...details,
-    })
+    const { code, message, param, cause, headers, fault, shouldRetry, retryAfterMs } = this
+    const { retry, vendorWaitMs, begun, vendorStatus, lasting } = this
+    const given = { message, param: param ?? undefined, cause, headers, fault, shouldRetry, retryAfterMs }
+    const own = { retry, vendorWaitMs, begun, vendorStatus, lasting, billed: this.billed }
+    return new ProviderError(code, { ...given, ...own, ...details })
   }
 }
 

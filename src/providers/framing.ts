@@ -1,4 +1,5 @@
 /** Splits the bytes of an event stream into frames, and parses frames into events. */
+import { unreadable } from './failure.ts'
 import { FrameWindow } from './frame-window.ts'
 
 /** One event. Its id and `retry` are dropped: a broken stream of a model cannot be resumed. */
@@ -27,6 +28,15 @@ export class Framer {
   /** The bytes after the last complete frame. By the standard they are not an event. */
   rest(): string {
     return this.#window.rest()
+  }
+}
+
+/** The JSON value of an event's data. */
+export function jsonIn(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    throw unreadable('the vendor sent an event that is not JSON')
   }
 }
 

@@ -1,7 +1,6 @@
 /** What the providers of a single method have in common. */
 import { checkKnown, elsewhere, secrets, text, headersByName, type Known } from '../records/known-options.ts'
-import { Client, clientOptions, type ClientOptions } from './client.ts'
-import { cancellationOf } from '../http/cancellation.ts'
+import { Client, clientOptions, jsonBody, sentFor, type ClientOptions } from './client.ts'
 import { requireSuccess } from './answer.ts'
 import type { Call, Provider } from './contract.ts'
 import type { AuthHeaders } from './credentials/contract.ts'
@@ -56,16 +55,7 @@ export function simpleVendor(
 
 /** Sends a request as JSON. Resolves once the head of a successful response has arrived. */
 export async function postJson(client: Client, call: Call<unknown>, path: string, body: object): Promise<Transfer> {
-  const transfer = await client.send({
-    path,
-    body: await serialize(call, body),
-    headers: { 'content-type': 'application/json' },
-    added: call.headers,
-    signal: cancellationOf(call),
-    sent: call.sent,
-    answered: call.answered,
-    about: call,
-  })
+  const transfer = await client.send({ path, body: await serialize(call, body), headers: jsonBody, ...sentFor(call) })
   await requireSuccess(transfer, call)
   return transfer
 }

@@ -2,6 +2,7 @@
  * Maps a vendor's error to the error for our client. The vendor's ids and links are never passed on, nor its text unless the
  * reader of the error says so: only codes that OpenAI documents, and the names of fields that the client itself sent.
  */
+import { entryIn, fieldsOf, textOf } from '../wire/json.ts'
 import type { ErrorCode } from '../errors.ts'
 import { ProviderError, unavailable, type RetryAdvice, tryNext } from './failure.ts'
 
@@ -102,6 +103,11 @@ function limitedFor(waitMs: number): string {
   return `The vendor of this model limits its requests at the moment. Try again ${when}.`
 }
 
+/** The text of an error object; empty if it has none. */
+export function messageOf(error: unknown): string {
+  return textOf(fieldsOf(error)['message'])
+}
+
 /** Whether the text of a vendor's error calls the request unsupported: then a retry cannot succeed. */
 export function saysUnsupported(error: unknown): boolean {
   const { message, detail, code } = Object(error) as Record<string, unknown>
@@ -122,9 +128,8 @@ export function statusIn(error: unknown): number {
     if (typeof number === 'number' && number >= 400 && number < 600) return number
   }
   for (const name of [code, type]) {
-    if (typeof name !== 'string') continue
-    if (actionableCodes.has(name)) return 400
-    if (Object.hasOwn(statusByName, name)) return statusByName[name] as number
+    const known = actionableCodes.has(textOf(name)) ? 400 : entryIn(statusByName, name)
+    if (known !== undefined) return known
   }
   return 503
 }
@@ -141,8 +146,8 @@ function badRequest(
   return new ProviderError(known, {
     retry: 'never',
     cause,
-    ...(param !== undefined && { param }),
-    ...((quote !== undefined || known === 'invalid_request_error') && { message }),
+    param,
+    message: quote !== undefined || known === 'invalid_request_error' ? message : undefined,
   })
 }
 
@@ -158,10 +163,8 @@ interface ErrorFields {
 }
 
 function errorFieldsOf(error: unknown): ErrorFields {
-  const { code, type, param } = Object(error) as Record<string, unknown>
-  const name = shortText(code)
-  const known = name !== undefined && Object.hasOwn(synonyms, name) ? synonyms[name] : name
-  return { code: known, type: shortText(type), param: shortText(param) }
+  const { code, type, param } = fieldsOf(error)
+  return { code: entryIn(synonyms, code) ?? shortText(code), type: shortText(type), param: shortText(param) }
 }
 
 function shortText(value: unknown): string | undefined {

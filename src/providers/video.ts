@@ -42,7 +42,7 @@ export interface VideoProvider {
    */
   cancel?(operation: Json, context: VideoContext): Promise<void>
   /** Downloads the finished video, if its URL requires our credentials. `range` is the client's `Range` header. */
-  content?(operation: Json, context: VideoContext & { readonly range?: string }): Promise<VideoContent>
+  content?(operation: Json, context: VideoContext & { readonly range?: string | undefined }): Promise<VideoContent>
 }
 
 /** One submission of a video job. */

@@ -7,7 +7,7 @@ import { StateReader } from '../../../src/formats/model-state.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { CallIds } from '../../../src/providers/reading/call-ids.ts'
 import { unsupported, unsupportedValue } from '../../../src/providers/unsupported.ts'
-import { isRecord, type Fields } from '../../../src/wire/json.ts'
+import { isRecord } from '../../../src/wire/json.ts'
 import type { AiSdkLanguageModel } from './models.ts'
 import { metadataIn } from './state.ts'
 

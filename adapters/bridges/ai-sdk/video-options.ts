@@ -43,7 +43,7 @@ export function videoOptions(request: VideoRequest, { dropParams, providerOption
 function shapeOf({ size }: VideoRequest): { resolution?: string; aspectRatio?: string } {
   if (size === undefined) return {}
   const aspectRatio = ratioOf(size, ratios)
-  return { resolution: size, ...(aspectRatio !== undefined && { aspectRatio }) }
+  return aspectRatio === undefined ? { resolution: size } : { resolution: size, aspectRatio }
 }
 
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21']

@@ -31,7 +31,7 @@ function typeOf(mediaType: string): string {
 /** Downloads the video if necessary. Its URL is never passed to clients, because some SDK packages put the key into it. */
 export async function contentOf(
   made: MadeVideo | undefined,
-  context: VideoContext & { readonly range?: string },
+  context: VideoContext & { readonly range?: string | undefined },
   allowPrivateNetwork: boolean,
 ): Promise<VideoContent> {
   if (made === undefined) throw new GatewayError('not_found')

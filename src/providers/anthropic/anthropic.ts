@@ -11,16 +11,15 @@ import {
   type Known,
 } from '../../records/known-options.ts'
 import type { PromptCache } from '../cache-marks.ts'
-import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import { authOf, usesConversation, withOwnKey, type ApiKey } from '../credentials/key.ts'
 import type { Provider } from '../contract.ts'
 import { anthropicCosts } from '../costs/lists.ts'
-import { unreadable } from '../failure.ts'
 import { keyWarnings } from '../option-warnings.ts'
 import { NativeMessages, type MessageVendor } from '../messages/native.ts'
 import type { ClaudeTraits, MessageTraits } from '../message-traits.ts'
-import type { ModelObject } from '../../wire/model.ts'
+import { listModels } from '../models.ts'
+import { stringOf, textOf } from '../../wire/json.ts'
 import { traitsOf } from './models.ts'
 import { readFault } from '../messages/fault.ts'
 import type { VendorHeaders } from '../credentials/header-functions.ts'
@@ -108,13 +107,11 @@ export function messagesProvider(
     message: (call) => messages.answer(call),
     messageTraits: traitsFor(client, options),
     countMessage: (call) => messages.count(call),
-    async models({ signal }) {
-      const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
-      await requireSuccess(transfer, undefined, readFault)
-      const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-      if (!Array.isArray(list.data)) throw unreadable("the vendor's response has no list of models", 'next')
-      return list.data.flatMap(modelObject)
-    },
+    models: ({ signal }) =>
+      listModels(client, { path: '/models?limit=1000', field: 'data', read: readFault, signal }, (raw) => {
+        const at = Date.parse(textOf(raw['created_at']))
+        return { id: stringOf(raw['id']), created: Math.floor((at || 0) / 1000), owned_by: 'anthropic' }
+      }),
     costs: anthropicCosts,
     withKey: (apiKey) => messagesProvider(withOwnKey(options, name, apiKey), addressOf),
     warnings: keyWarnings(options, new URL(client.origin).hostname === 'api.anthropic.com'),
@@ -135,11 +132,4 @@ function traitsFor({ headers }: Client, { traits, sampling, dropParams }: Anthro
 
 function headersOf({ headers }: AnthropicOptions): VendorHeaders {
   return { 'anthropic-version': '2023-06-01', ...headers }
-}
-
-function modelObject(raw: unknown): ModelObject[] {
-  const { id, created_at: created } = Object(raw) as { id?: unknown; created_at?: unknown }
-  if (typeof id !== 'string') return []
-  const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
-  return [{ id, object: 'model', created: Number.isNaN(at) ? 0 : Math.floor(at / 1000), owned_by: 'anthropic' }]
 }

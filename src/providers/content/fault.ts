@@ -1,6 +1,6 @@
 /** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
-import { isRecord } from '../../wire/json.ts'
-import type { VendorFault } from '../vendor-error.ts'
+import { entryIn, fieldsOf, itemsOf, textOf } from '../../wire/json.ts'
+import { messageOf, type VendorFault } from '../vendor-error.ts'
 
 /** The path of each field that Google's errors name. */
 const fields: Readonly<Record<string, string>> = {
@@ -25,9 +25,9 @@ const fields: Readonly<Record<string, string>> = {
 const maxWaitMs = 300_000
 
 export function readFault(fault: VendorFault): VendorFault {
-  const { status, message, details } = isRecord(fault.error) ? fault.error : {}
-  const list = Array.isArray(details) ? details.filter(isRecord) : []
-  const text = typeof message === 'string' ? message : ''
+  const { status, details } = fieldsOf(fault.error)
+  const list = itemsOf(details).map(fieldsOf)
+  const text = messageOf(fault.error)
   const waitMs = list.map(({ retryDelay }) => waitOf(retryDelay)).find((wait) => wait !== undefined) ?? fault.waitMs
   const reason = list.map((each) => each['reason']).find((each) => typeof each === 'string')
   return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text) } }
@@ -35,7 +35,7 @@ export function readFault(fault: VendorFault): VendorFault {
 
 /** The status of an error inside a stream. */
 export function statusOf(error: unknown): number {
-  const { code } = isRecord(error) ? error : {}
+  const { code } = fieldsOf(error)
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 503
 }
 
@@ -49,7 +49,7 @@ function codeOf(status: unknown, reason: unknown, message: string): string | und
 
 /** Parses `34.4s` to milliseconds. */
 function waitOf(delay: unknown): number | undefined {
-  const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textOf(delay))?.[1]
   return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), maxWaitMs)
 }
 
@@ -57,7 +57,7 @@ function paramOf(message: string): string | undefined {
   // Matches a path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that cannot be an English word.
   for (const [, before, word = '', after] of message.matchAll(/(\.?)\b([a-z_]+)\b([.[:]?)/g)) {
     const named = word.includes('_') || before !== '' || after !== ''
-    const field = named && Object.hasOwn(fields, word) ? fields[word] : undefined
+    const field = named ? entryIn(fields, word) : undefined
     if (field !== undefined) return field
   }
   return undefined

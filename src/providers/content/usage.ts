@@ -1,5 +1,5 @@
 /** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
-import { isRecord } from '../../wire/json.ts'
+import { entryIn, fieldsOf, isRecord, itemsOf } from '../../wire/json.ts'
 import type { Usage } from '../../wire/usage.ts'
 
 /** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
@@ -46,9 +46,9 @@ const names: Readonly<Record<string, string>> = {
 function modalities(...lists: readonly unknown[]): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const list of lists) {
-    for (const each of Array.isArray(list) ? list.filter(isRecord) : []) {
-      const name = names[String(each['modality'])]
-      const tokens = count(each['tokenCount'])
+    for (const { modality, tokenCount } of itemsOf(list).map(fieldsOf)) {
+      const name = entryIn(names, modality)
+      const tokens = count(tokenCount)
       if (name !== undefined && tokens > 0) sums[name] = (sums[name] ?? 0) + tokens
     }
   }

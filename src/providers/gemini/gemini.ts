@@ -1,13 +1,11 @@
 /** The provider for Google's models, on the Gemini API or on Vertex AI. */
 import { usesConversation, withOwnKey } from '../credentials/key.ts'
 import { checkKnown } from '../../records/known-options.ts'
-import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
 import { geminiCosts } from '../costs/lists.ts'
-import { unreadable } from '../failure.ts'
 import { keyWarnings } from '../option-warnings.ts'
-import { isRecord } from '../../wire/json.ts'
-import type { ModelObject } from '../../wire/model.ts'
+import { listModels } from '../models.ts'
+import { stringOf } from '../../wire/json.ts'
 import { embed } from './embed.ts'
 import { countContent, generateContent } from './generate.ts'
 import { editImages, generateImages } from './images.ts'
@@ -43,21 +41,13 @@ export function gemini(options: GeminiOptions = {}): Provider {
     editImages: (call) => editImages(vendor, call),
     speak: (call) => speak(vendor, call),
     video: videosOf(vendor, options.dropParams),
-    models: ({ signal }) => listModels(vendor, signal),
+    models: ({ signal }) =>
+      listModels(vendor.client, { path: '/models?pageSize=1000', field: 'models', signal }, ({ name }) => {
+        return { id: stringOf(name)?.replace(/^models\//, ''), created: 0, owned_by: 'google' }
+      }),
     costs: geminiCosts,
     withKey: (apiKey) => gemini(withOwnKey(options, options.name ?? 'gemini', apiKey)),
     warnings: keyWarnings(options, options.baseURL === undefined),
     close: () => vendor.close(),
   }
-}
-
-async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {
-  const transfer = await client.send({ method: 'GET', path: '/models?pageSize=1000', signal })
-  await requireSuccess(transfer)
-  const list = (await readJsonObject(transfer, client.answerBytes)).value as { models?: unknown }
-  if (!Array.isArray(list.models)) throw unreadable("the vendor's response has no list of models", 'next')
-  return list.models.filter(isRecord).flatMap(({ name }) => {
-    if (typeof name !== 'string') return []
-    return [{ id: name.replace(/^models\//, ''), object: 'model' as const, created: 0, owned_by: 'google' }]
-  })
 }

@@ -8,7 +8,7 @@ import type { Call, ContentAnswer } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
-import { vendorError } from '../vendor-error.ts'
+import { messageOf, vendorError } from '../vendor-error.ts'
 import { forceParse } from '../yielding.ts'
 import { readFault } from '../content/fault.ts'
 import { noSignature } from '../content/signatures.ts'
@@ -21,9 +21,9 @@ const withoutPath = { model: undefined, stream: undefined }
 export async function generateContent(vendor: Vendor, call: Call<GenerateContentRequest>): Promise<ContentAnswer> {
   const method = call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   const transfer = await sendSigned(vendor, call, method, (changes) => call.json({ ...withoutPath, ...changes }))
-  if (isMediaType(transfer.contentType, 'text/event-stream')) return eventsIn(transfer)
+  if (isMediaType(transfer.contentType, 'text/event-stream')) return eventsIn(readValues(transfer, parseJson))
   const answer = await readJsonObject(transfer, vendor.client.answerBytes)
-  return Array.isArray(answer.value) ? listed(answer.value) : (answer as ContentAnswer)
+  return Array.isArray(answer.value) ? eventsIn([answer.value]) : (answer as ContentAnswer)
 }
 
 /** The fields that Vertex AI counts. Source: the reference of Vertex AI, countTokens. */
@@ -69,8 +69,7 @@ async function sendSigned(
 
 /** Whether an error is about a signature, as in "Corrupted thought signature." */
 function isAboutSignature(error: unknown): boolean {
-  const { message } = Object(error) as { message?: unknown }
-  return typeof message === 'string' && /thought.?signature/i.test(message)
+  return /thought.?signature/i.test(messageOf(error))
 }
 
 /** Undefined if there are none. Calls are marked as unsigned. */
@@ -100,12 +99,10 @@ function withoutSignature(part: ContentPart): ContentPart {
   return 'functionCall' in part ? { ...unsigned, thoughtSignature: noSignature } : unsigned
 }
 
-async function* eventsIn(transfer: Transfer): AsyncGenerator<GenerateContentResponse, void, void> {
-  for await (const values of readValues(transfer, parseJson)) yield* responsesIn(values)
-}
-
-async function* listed(values: readonly unknown[]): AsyncGenerator<GenerateContentResponse, void, void> {
-  yield* responsesIn(values)
+async function* eventsIn(
+  batches: AsyncIterable<unknown[]> | readonly unknown[][],
+): AsyncGenerator<GenerateContentResponse, void, void> {
+  for await (const values of batches) yield* responsesIn(values)
 }
 
 function* responsesIn(values: readonly unknown[]): Generator<GenerateContentResponse, void, void> {

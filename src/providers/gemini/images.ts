@@ -6,7 +6,7 @@ import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import { readDataUrl } from '../data-url.ts'
 import { billed, ProviderError, unreadable } from '../failure.ts'
-import { isRecord } from '../../wire/json.ts'
+import { isRecord, type Fields } from '../../wire/json.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import { sumOfUsages, tokenUsage } from '../../wire/counts.ts'
@@ -14,6 +14,8 @@ import type { Usage } from '../../wire/usage.ts'
 import type { ContentPart } from '../../wire/gemini.ts'
 import { usageOf } from '../content/usage.ts'
 import { forceParse, yieldIfLarge, serialize } from '../yielding.ts'
+import { ratioOf } from '../videos/aspect-ratio.ts'
+import { candidateIn } from './candidate.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */
@@ -31,16 +33,16 @@ export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): 
 }
 
 async function draw(vendor: Vendor, call: Call<ImageRequest>, inputs: readonly ContentPart[]): Promise<ImagesResponse> {
-  const { prompt, n, size } = call.request
+  const { prompt, n } = call.request
   refuseUnless(call, 'quality', ['auto', 'standard'], 'the model has only one quality; omit the field.')
   refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
   refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
-  const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
+  const aspectRatio = ratioFor(call)
   const body = await serialize(inputs.length > 0 ? { large: true } : call, {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...inputs] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
-      ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
+      imageConfig: aspectRatio && { aspectRatio },
     },
   })
   const drawn = await Promise.all(Array.from({ length: n ?? 1 }, () => drawOne(vendor, call, body).catch(failed)))
@@ -65,35 +67,23 @@ function failed(error: unknown): Drawn {
 async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer): Promise<Drawn> {
   const transfer = await vendor.post(call, 'generateContent', body)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
-  const { candidates, promptFeedback, usageMetadata, error } = value as Readonly<Record<string, unknown>>
+  const { promptFeedback, usageMetadata, error } = value as Fields
   if (error) throw vendor.failure(call)(error)
-  const [candidate] = Array.isArray(candidates) ? candidates.filter(isRecord) : []
-  const content = isRecord(candidate?.['content']) ? candidate['content'] : {}
-  const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
-  const images = parts.flatMap(imageIn)
+  const { files, finishReason: reason } = candidateIn(value as Fields)
   const usage = usageOf(usageMetadata)
-  if (images.length > 0) return { images, usage }
-  const reason = candidate?.['finishReason']
+  if (files.length > 0) return { images: files.map(({ data }) => ({ b64_json: data })), usage }
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
   if (refused) throw billed(new ProviderError('content_policy_violation', { retry: 'never' }), usage)
   throw billed(unreadable("the vendor's response has no image"), usage)
 }
 
-function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {
-  if (!isRecord(inlineData) || typeof inlineData['data'] !== 'string' || thought === true) return []
-  return [{ b64_json: inlineData['data'] }]
-}
-
-/** The aspect ratio of a size: the model chooses the number of pixels itself. */
-function ratioOf(call: Call<ImageRequest>, size: string): string {
-  const [width = 0, height = 0] = size.split('x').map(Number)
-  const near = ratios.find((ratio) => {
-    const [wide = 1, high = 1] = ratio.split(':').map(Number)
-    return Math.abs(width / height / (wide / high) - 1) < 0.02
-  })
-  if (near === undefined)
-    throw unsupportedValue(call, 'size', `use "auto" or a size with one of the ratios ${ratios.join(', ')}.`)
-  return near
+/** The aspect ratio of the size, if it has one: the model chooses the number of pixels itself. */
+function ratioFor(call: Call<ImageRequest>): string | undefined {
+  const { size } = call.request
+  if (size === undefined || size === null || size === 'auto') return undefined
+  const ratio = ratioOf(size, ratios)
+  if (ratio !== undefined) return ratio
+  throw unsupportedValue(call, 'size', `use "auto" or a size with one of the ratios ${ratios.join(', ')}.`)
 }
 
 function referencesIn(call: Call<ImageEditRequest>): ContentPart[] {

@@ -1,5 +1,5 @@
 /** Speech: raw samples from generateContent. Source: the Gemini API guide to speech generation. */
-import { isRecord } from '../../wire/json.ts'
+import { fieldsOf, isRecord } from '../../wire/json.ts'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { spokenUsage, type Usage } from '../../wire/usage.ts'
 import type { Call, SpeechPiece } from '../contract.ts'
@@ -8,6 +8,7 @@ import { readValues } from '../events.ts'
 import { billed, ProviderError, unreadable } from '../failure.ts'
 import { refuseUnless, unsupportedValue } from '../unsupported.ts'
 import { wavHead } from '../wav-head.ts'
+import { candidateIn } from './candidate.ts'
 import type { Vendor } from './vendor.ts'
 
 export async function* speak(vendor: Vendor, call: Call<SpeechRequest>): AsyncGenerator<SpeechPiece, void, void> {
@@ -33,9 +34,10 @@ export async function* speak(vendor: Vendor, call: Call<SpeechRequest>): AsyncGe
       if (value['error'] !== undefined) throw vendor.failure(call)(value['error'])
       const counted = usageOf(value['usageMetadata'])
       if (counted !== undefined) usage = spokenUsage(counted)
-      const [candidate] = Array.isArray(value['candidates']) ? value['candidates'].filter(isRecord) : []
-      reason = candidate?.['finishReason'] ?? Object(value['promptFeedback'])['blockReason'] ?? reason
-      for (const { data, rate } of audioIn(candidate)) {
+      const { files, finishReason } = candidateIn(value)
+      reason = finishReason ?? fieldsOf(value['promptFeedback'])['blockReason'] ?? reason
+      for (const { data, type } of files) {
+        const rate = Number(/rate=(\d+)/.exec(type)?.[1] ?? 24_000)
         if (!begun) yield { mediaType: isWav ? 'audio/wav' : `audio/pcm;rate=${rate}` }
         if (!begun && isWav) yield wavHead(rate)
         begun = true
@@ -47,19 +49,4 @@ export async function* speak(vendor: Vendor, call: Call<SpeechRequest>): AsyncGe
     throw billed(new ProviderError('content_policy_violation', { retry: 'never' }), usage)
   if (!begun || reason === undefined) throw billed(unreadable("the vendor's response has no complete audio"), usage)
   if (usage !== undefined) yield { usage }
-}
-
-interface Audio {
-  readonly data: string
-  /** Samples a second. */
-  readonly rate: number
-}
-
-function audioIn(candidate: Record<string, unknown> | undefined): Audio[] {
-  const content = isRecord(candidate?.['content']) ? candidate['content'] : {}
-  const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
-  return parts.flatMap(({ inlineData: inline }) => {
-    if (!isRecord(inline) || typeof inline['data'] !== 'string') return []
-    return { data: inline['data'], rate: Number(/rate=(\d+)/.exec(String(inline['mimeType']))?.[1] ?? 24_000) }
-  })
 }

@@ -1,7 +1,6 @@
 /** Sends requests to Google's API: shared by all methods of the provider. */
-import { cancellationOf, type Cancellation } from '../../http/cancellation.ts'
 import { requireSuccess } from '../answer.ts'
-import { Client, parseBaseUrl } from '../client.ts'
+import { Client, jsonBody, parseBaseUrl, sentFor } from '../client.ts'
 import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
@@ -10,8 +9,6 @@ import { vendorError } from '../vendor-error.ts'
 import { anonymousClient } from '../videos/download.ts'
 import { readFault, statusOf } from '../content/fault.ts'
 import type { GeminiOptions } from './options.ts'
-
-const jsonBody = { 'content-type': 'application/json' }
 
 export class Vendor {
   readonly #options: GeminiOptions
@@ -47,36 +44,17 @@ export class Vendor {
   }
 
   /** Calls a method of the model, with an object or serialised JSON. Throws if the response has an error status. */
-  async post(
-    call: Call<unknown>,
-    method: string,
-    body: object,
-    signal: Cancellation = cancellationOf(call),
-  ): Promise<Transfer> {
-    const transfer = await this.send(call, method, body, signal)
+  async post(call: Call<unknown>, method: string, body: object): Promise<Transfer> {
+    const transfer = await this.send(call, method, body)
     await requireSuccess(transfer, call, readFault)
     return transfer
   }
 
   /** Like `post`, but returns a response of any status. */
-  async send(
-    call: Call<unknown>,
-    method: string,
-    body: object,
-    signal: Cancellation = cancellationOf(call),
-  ): Promise<Transfer> {
+  async send(call: Call<unknown>, method: string, body: object): Promise<Transfer> {
     const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
     const path = `/${collectionOf(call.model)}:${method}`
-    return this.client.send({
-      path,
-      body: bytes,
-      headers: jsonBody,
-      added: call.headers,
-      signal,
-      sent: call.sent,
-      answered: call.answered,
-      about: call,
-    })
+    return this.client.send({ path, body: bytes, headers: jsonBody, ...sentFor(call) })
   }
 
   /** Converts an error inside a response to the error to throw. */

@@ -1,5 +1,6 @@
 /** Reads Anthropic's errors, `{ type, message }`. */
-import type { VendorFault } from '../vendor-error.ts'
+import { entryIn, fieldsOf } from '../../wire/json.ts'
+import { messageOf, type VendorFault } from '../vendor-error.ts'
 
 /** Source: Anthropic's API reference, Errors. */
 const statuses: Readonly<Record<string, number>> = {
@@ -17,15 +18,13 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** The code and the field of an error, by its words. */
 export function readFault(fault: VendorFault): VendorFault {
-  const { message } = Object(fault.error) as { message?: unknown }
-  const text = typeof message === 'string' ? message : ''
+  const text = messageOf(fault.error)
   return { ...fault, error: { code: codeOf(text), param: fieldIn(text) } }
 }
 
 /** The status of an error inside a stream. */
 export function statusOf(error: unknown): number {
-  const { type } = Object(error) as { type?: unknown }
-  return (typeof type === 'string' ? statuses[type] : undefined) ?? 500
+  return entryIn(statuses, fieldsOf(error)['type']) ?? 500
 }
 
 function codeOf(message: string): string | undefined {

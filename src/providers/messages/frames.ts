@@ -10,11 +10,11 @@ import type { MessageEvent } from '../../wire/messages.ts'
 import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import type { WordView } from '../frame-window.ts'
-import { eventIn, type VendorEvent } from '../framing.ts'
+import { eventIn, jsonIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
 import { DeltaTemplate, type DeltaTemplates } from './delta-template.ts'
 import { MessageProgress, newBatch, type Batch } from './progress.ts'
-import { type Fields, fieldsOf, isRecord } from '../../wire/json.ts'
+import { type Fields, fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
 
 export interface MessageFrameOptions {
   /** The public model name that the message must carry. Default: the vendor's name stays. */
@@ -128,8 +128,8 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
     if (!this.#progress.accept(type, event, batch)) return undefined
     const first = type === 'message_start'
-    if (first) batch.id = textIn(event['message'], 'id')
-    else if (type === 'message_delta') batch.stopReason = textIn(event['delta'], 'stop_reason')
+    if (first) batch.id = stringOf(fieldsOf(event['message'])['id'])
+    else if (type === 'message_delta') batch.stopReason = stringOf(fieldsOf(event['delta'])['stop_reason'])
     if (this.#options.parsed === true) {
       this.pieces.push((first ? this.#named(event) : event) as unknown as MessageEvent)
       return undefined
@@ -158,11 +158,6 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   }
 }
 
-function textIn(object: unknown, name: string): string | undefined {
-  const value = fieldsOf(object)[name]
-  return typeof value === 'string' ? value : undefined
-}
-
 /** A string is as cheap to write, and leaves nothing outside the heap. */
 function frameBytes(changed: readonly (string | Buffer)[], plain: Buffer | undefined): string | Buffer {
   if (changed.length === 0 && plain !== undefined) return isAscii(plain) ? plain.toString('latin1') : Buffer.from(plain)
@@ -171,12 +166,7 @@ function frameBytes(changed: readonly (string | Buffer)[], plain: Buffer | undef
 }
 
 function parsedObject(data: string): Fields {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw unreadable('the vendor sent an event that is not JSON')
-  }
+  const value = jsonIn(data)
   if (!isRecord(value)) throw unreadable('the vendor sent an event that is not an object')
   return value
 }

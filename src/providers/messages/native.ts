@@ -1,11 +1,11 @@
 /** Messages at a vendor that has Anthropic's API: the request passes with few changes, the response as it came. */
-import { cancellationOf } from '../../http/cancellation.ts'
 import { isMediaType } from '../../http/media-type.ts'
+import type { Fields } from '../../wire/json.ts'
 import type { Message, MessageRequest } from '../../wire/messages.ts'
 import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { cacheMarks, type PromptCache } from '../cache-marks.ts'
 import { readFault, statusOf } from './fault.ts'
-import type { Client } from '../client.ts'
+import { jsonBody, sentFor, type Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { readInputTokens } from '../answer.ts'
@@ -22,7 +22,6 @@ import { expectsThinking, rejectsThinking, withoutPastThinking, withoutThinking 
 /** The version of the API, unless the host names one. */
 const version = '2023-06-01'
 
-const answering = '/messages'
 const counting = '/messages/count_tokens'
 
 /** How a vendor is reached. */
@@ -41,7 +40,7 @@ export interface MessageAddress {
   readonly path: string
   readonly stream: boolean
   /** Fields to replace, add, or (if undefined) remove. */
-  readonly changes: Readonly<Record<string, unknown>>
+  readonly changes: Fields
 }
 
 /** Serves messages; one for each vendor. */
@@ -55,8 +54,7 @@ export class NativeMessages {
 
   async answer(call: Call<MessageRequest>): Promise<MessageAnswer> {
     const { client } = this.#vendor
-    const first = await this.#send(answering, call, client)
-    const transfer = first.status === 400 ? await this.#corrected(first, answering, call, client) : first
+    const transfer = await this.#ask('/messages', call)
     if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
     const model = this.#vendor.modelOf(call)
     const rename = model === call.publicModel ? undefined : call.publicModel
@@ -76,43 +74,37 @@ export class NativeMessages {
   }
 
   /**
-   * Sends the request again without thinking, if the vendor misses that of another vendor's calls; and if the gateway made
+   * Sends a request, and again without thinking, if the vendor misses that of another vendor's calls; and if the gateway made
    * the request, without that of earlier answers which the vendor rejects: signatures are bound to the organisation, and for
    * newer models to everything before them, which the client may have shortened.
    */
-  async #corrected(refused: Transfer, path: string, call: Call<MessageRequest>, client: Client): Promise<Transfer> {
-    const error = await readError(refused)
-    if (expectsThinking(error)) return this.#send(path, call, client, withoutThinking(call))
-    if (call.inChunks === true && rejectsThinking(error))
-      return this.#send(path, call, client, withoutPastThinking(call))
+  async #ask(path: string, call: Call<MessageRequest>): Promise<Transfer> {
+    const transfer = await this.#send(path, call)
+    if (transfer.status !== 400) return transfer
+    const error = await readError(transfer)
+    if (expectsThinking(error)) return this.#send(path, call, withoutThinking(call))
+    if (call.inChunks === true && rejectsThinking(error)) return this.#send(path, call, withoutPastThinking(call))
     throw vendorError(reader(call)({ status: 400, error, openModel: call.openModel, sent: call.field }))
   }
 
   /** Undefined for a vendor without this count. */
   async count(call: Call<MessageRequest>): Promise<number | undefined> {
-    const { client } = this.#vendor
-    const first = await this.#send(counting, call, client)
-    const transfer = first.status === 400 ? await this.#corrected(first, counting, call, client) : first
+    const transfer = await this.#ask(counting, call)
     if (transfer.status === 404 || transfer.status === 405 || transfer.status === 501) {
       transfer.stop()
       return undefined
     }
     if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
-    return readInputTokens(transfer, client.answerBytes)
+    return readInputTokens(transfer, this.#vendor.client.answerBytes)
   }
 
-  async #send(
-    path: string,
-    call: Call<MessageRequest>,
-    client: Client,
-    changes: Readonly<Record<string, unknown>> = {},
-  ): Promise<Transfer> {
+  async #send(path: string, call: Call<MessageRequest>, changes: Fields = {}): Promise<Transfer> {
     if (call.prepare !== undefined || call.large === true) {
       await call.prepare?.()
       await yieldIfLarge(call)
     }
+    const { client, marks } = this.#vendor
     const model = this.#vendor.modelOf(call)
-    const { marks } = this.#vendor
     const marked =
       marks === undefined || path === counting
         ? changes
@@ -126,11 +118,7 @@ export class NativeMessages {
       path: address.path,
       body: call.json(address.changes),
       headers: this.#headers(call),
-      added: call.headers,
-      signal: cancellationOf(call),
-      sent: call.sent,
-      answered: call.answered,
-      about: { model, account: call.account, conversation: call.conversation },
+      ...sentFor(call, model),
       whole: call.stream ? undefined : new WholeBody(client.answerBytes),
     })
   }
@@ -140,7 +128,7 @@ export class NativeMessages {
     const { headers } = this.#vendor.client
     const features = [headers['anthropic-beta'], given?.['anthropic-beta']].filter(Boolean).join(',')
     return {
-      'content-type': 'application/json',
+      ...jsonBody,
       'anthropic-version': headers['anthropic-version'] ?? version,
       ...(features !== '' && { 'anthropic-beta': features }),
     }

@@ -1,4 +1,5 @@
 /** The words of a vendor's error that a client may read. */
+import { messageOf } from '../vendor-error.ts'
 
 const longest = 2_000
 
@@ -15,8 +16,8 @@ const removed =
  * public name. Undefined if it has none, or if it is about the account.
  */
 export function safeErrorText(error: unknown, model: string, publicModel: string): string | undefined {
-  const { message } = Object(error) as { message?: unknown }
-  if (typeof message !== 'string' || message.trim() === '' || account.test(message)) return undefined
+  const message = messageOf(error)
+  if (message.trim() === '' || account.test(message)) return undefined
   const named = model === publicModel ? message : message.replaceAll(model, () => publicModel)
   const text = printable(named.replaceAll(removed, '[removed]')).trim()
   return text.length > longest ? `${text.slice(0, longest)}…` : text

@@ -1,15 +1,15 @@
 /** Requests without thinking. */
 import type { Call } from '../contract.ts'
+import { messageOf } from '../vendor-error.ts'
+import { fieldsOf, textOf } from '../../wire/json.ts'
 import type { MessageBlock, MessageParam, MessageRequest } from '../../wire/messages.ts'
 
 /** The changes that switch thinking off, and leave out what needs it. */
 export function withoutThinking({ field }: Pick<Call<MessageRequest>, 'field'>): Partial<MessageRequest> {
-  const management = field('context_management') as { readonly edits?: unknown } | null | undefined
+  const management = fieldsOf(field('context_management'))
   const off = { thinking: { type: 'disabled' } }
-  if (!Array.isArray(management?.edits)) return off
-  const edits = (management.edits as readonly { readonly type?: unknown }[]).filter(
-    (edit) => !String(Object(edit).type).startsWith('clear_thinking'),
-  )
+  if (!Array.isArray(management['edits'])) return off
+  const edits = management['edits'].filter((edit) => !textOf(fieldsOf(edit)['type']).startsWith('clear_thinking'))
   return { ...off, context_management: edits.length === 0 ? undefined : { ...management, edits } }
 }
 
@@ -19,11 +19,7 @@ export function withoutThinking({ field }: Pick<Call<MessageRequest>, 'field'>):
  * or at DeepSeek: "The `content[].thinking` in the thinking mode must be passed back to the API".
  */
 export function expectsThinking(error: unknown): boolean {
-  const { message } = Object(error) as { message?: unknown }
-  return (
-    typeof message === 'string' &&
-    /Expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking.*passed back/i.test(message)
-  )
+  return /Expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking.*passed back/i.test(messageOf(error))
 }
 
 /** The changes that take the thinking out of earlier answers, and switch off what would require it. */
@@ -33,21 +29,17 @@ export function withoutPastThinking({ field }: Pick<Call<MessageRequest>, 'field
       typeof message.content === 'string' ? message : { ...message, content: message.content.filter(isNoThinking) },
     )
     .filter(({ content }) => content.length > 0)
-  const { type } = Object(field('thinking')) as { type?: unknown }
-  const first = messages.at(-1)?.content.at(0)
-  return type === 'enabled' && isResult(first) ? { ...withoutThinking({ field }), messages } : { messages }
+  const isEnabled = fieldsOf(field('thinking'))['type'] === 'enabled'
+  const first = fieldsOf(messages.at(-1)?.content.at(0))
+  return isEnabled && first['type'] === 'tool_result' ? { ...withoutThinking({ field }), messages } : { messages }
 }
 
 function isNoThinking({ type }: MessageBlock): boolean {
   return type !== 'thinking' && type !== 'redacted_thinking'
 }
 
-function isResult(block: unknown): boolean {
-  return (Object(block) as { type?: unknown }).type === 'tool_result'
-}
-
 /** Whether an error is about a thinking block, as in "messages.1.content.0: Invalid `signature` in `thinking` block". */
 export function rejectsThinking(error: unknown): boolean {
-  const { message } = Object(error) as { message?: unknown }
-  return typeof message === 'string' && /\bmessages\.\d/.test(message) && /thinking|signature/i.test(message)
+  const message = messageOf(error)
+  return /\bmessages\.\d/.test(message) && /thinking|signature/i.test(message)
 }

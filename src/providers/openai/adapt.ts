@@ -1,6 +1,6 @@
 /** Adapts a request to a vendor that deviates from OpenAI's API. */
 import type { Call } from '../contract.ts'
-import { isRecord } from '../../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, textOf } from '../../wire/json.ts'
 import type { OpenAIOptions } from './options.ts'
 import { withoutDeveloper, withShortCallIds } from './quirks.ts'
 
@@ -8,13 +8,21 @@ type Changes = Record<string, unknown>
 
 /** The fields to change, for `Call.json`. */
 export function changesFor(call: Call<unknown>, options: OpenAIOptions): Changes {
-  const changes: Changes = {}
-  if (call.stream) Object.assign(changes, requestUsage(call, options))
-  if (options.tokenLimit !== undefined) Object.assign(changes, renameLimit(call, options))
-  if (options.rename !== undefined) Object.assign(changes, renameFields(call, options))
-  if (options.dropParams !== undefined) Object.assign(changes, dropFields(call, options))
+  const changes: Changes = call.stream ? requestUsage(call, options) : {}
+  renameLimit(changes, call, options)
+  for (const [from, to] of Object.entries(options.rename ?? {})) {
+    const value = call.field(from)
+    if (value !== undefined) Object.assign(changes, { [from]: undefined, [to]: value })
+  }
+  for (const name of options.dropParams ?? []) {
+    const value = call.field(name)
+    // Special tiers are passed on, so that the vendor rejects them explicitly.
+    if (value !== undefined && !(name === 'service_tier' && specialTiers.includes(value))) changes[name] = undefined
+  }
   return Object.assign(changes, adaptMessages(call, options))
 }
+
+const specialTiers: readonly unknown[] = ['flex', 'priority', 'scale']
 
 /** Usage is always requested, even if the client did not: without it the response could only be billed by estimate. */
 function requestUsage({ field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Changes {
@@ -22,31 +30,11 @@ function requestUsage({ field }: Call<unknown>, { usageInStreams }: OpenAIOption
   return { stream_options: { ...Object(field('stream_options')), include_usage: true } }
 }
 
-function renameLimit({ field }: Call<unknown>, { tokenLimit }: OpenAIOptions): Changes {
-  if (tokenLimit === undefined) return {}
+function renameLimit(changes: Changes, { field }: Call<unknown>, { tokenLimit }: OpenAIOptions): void {
+  if (tokenLimit === undefined) return
   const other = tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const limit = field(other)
-  return limit === undefined ? {} : { [other]: undefined, [tokenLimit]: field(tokenLimit) ?? limit }
-}
-
-function renameFields({ field }: Call<unknown>, { rename }: OpenAIOptions): Changes {
-  const changes: Changes = {}
-  for (const [from, to] of Object.entries(rename ?? {})) {
-    const value = field(from)
-    if (value !== undefined) Object.assign(changes, { [from]: undefined, [to]: value })
-  }
-  return changes
-}
-
-/** Passed on, so that the vendor rejects them explicitly. */
-const specialTiers: readonly unknown[] = ['flex', 'priority', 'scale']
-
-function dropFields({ field }: Call<unknown>, { dropParams = [] }: OpenAIOptions): Changes {
-  const dropped = dropParams.filter((name) => {
-    const value = field(name)
-    return value !== undefined && (name !== 'service_tier' || !specialTiers.includes(value))
-  })
-  return Object.fromEntries(dropped.map((name) => [name, undefined]))
+  if (limit !== undefined) Object.assign(changes, { [other]: undefined, [tokenLimit]: field(tokenLimit) ?? limit })
 }
 
 /** The non-standard fields that the models of all vendors put into assistant messages. */
@@ -66,24 +54,19 @@ function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes | u
   } = options
   if (pastFields === undefined && messageNames && !wantsReasoning && developerRole && !shortCallIds) return undefined
   const body = bytesOf(call.json({}))
-  const known = wantsReasoning ? [...(pastFields ?? []), 'reasoning_content'] : pastFields
-  const unwanted =
-    pastFields !== undefined && mayHaveExtraFields(body)
-      ? extraFields.filter((name) => known?.includes(name) !== true)
-      : []
-  const dropNames = !messageNames && body.includes('"name"')
-  const addReasoning = wantsReasoning && body.includes('_calls"')
-  const dropDeveloper = !developerRole && body.includes('"developer"')
-  const shortenIds = shortCallIds && (body.includes('_calls"') || body.includes('_call_id"'))
-  const changes = unwanted.length > 0 || dropNames || addReasoning || dropDeveloper || shortenIds
-  const messages = changes ? call.field('messages') : undefined
+  const steps: ((message: unknown) => unknown)[] = []
+  if (!messageNames && body.includes('"name"')) steps.push(withoutName)
+  if (wantsReasoning && body.includes('_calls"')) steps.push(withReasoning)
+  if (!developerRole && body.includes('"developer"')) steps.push(withoutDeveloper)
+  if (shortCallIds && (body.includes('_calls"') || body.includes('_call_id"'))) steps.push(withShortCallIds)
+  if (pastFields !== undefined && mayHaveExtraFields(body)) {
+    const known = wantsReasoning ? [...pastFields, 'reasoning_content'] : pastFields
+    const unwanted = extraFields.filter((name) => !known.includes(name))
+    steps.push((message) => clean(message, unwanted))
+  }
+  const messages = steps.length > 0 ? call.field('messages') : undefined
   if (!Array.isArray(messages)) return undefined
-  const adapted = messages.map((message: unknown) => {
-    const unnamed = dropNames ? withoutName(message) : message
-    const reasoned = addReasoning ? withReasoning(unnamed) : unnamed
-    const instructed = dropDeveloper ? withoutDeveloper(reasoned) : reasoned
-    return clean(shortenIds ? withShortCallIds(instructed) : instructed, unwanted)
-  })
+  const adapted = messages.map((message: unknown) => steps.reduce((changed, step) => step(changed), message))
   return adapted.some((message, index) => message !== messages[index]) ? { messages: adapted } : undefined
 }
 
@@ -122,8 +105,9 @@ function withReasoning(message: unknown): unknown {
 }
 
 function textsIn(details: unknown): string {
-  if (!Array.isArray(details)) return ''
-  return details.flatMap((each) => (isRecord(each) && typeof each['text'] === 'string' ? [each['text']] : [])).join('')
+  return itemsOf(details)
+    .map((each) => textOf(fieldsOf(each)['text']))
+    .join('')
 }
 
 function clean(message: unknown, unwanted: readonly string[]): unknown {

@@ -1,8 +1,8 @@
 /** Image generation and edits. Responses are passed on as bytes, streamed or not. */
-import { readJsonObject } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
-import { Verbatim, type Call, type ImageAnswer } from '../contract.ts'
+import type { Call, ImageAnswer } from '../contract.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import { readComplete } from './text.ts'
 import { readTyped } from './typed-events.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
 
@@ -21,8 +21,5 @@ async function imagesIn(started: StartedResponse, maxBytes: number): Promise<Ima
   if (isMediaType(started.transfer.contentType, 'text/event-stream')) {
     return readTyped<ImageEvent>(started, maxBytes, ({ type }) => type.endsWith('.completed'))
   }
-  const { value, bytes } = await readJsonObject(started.transfer, maxBytes)
-  const { error, ...response } = value as { error?: unknown } & ImagesResponse
-  if (error) throw started.failure(error)
-  return new Verbatim(response, bytes)
+  return readComplete<ImagesResponse>({ ...started, rename: undefined }, maxBytes)
 }

@@ -1,11 +1,11 @@
 /** The provider for OpenAI, and for any vendor with an OpenAI-compatible API. */
 import { createHash } from 'node:crypto'
 import { checkKnown } from '../../records/known-options.ts'
-import { readJsonObject, requireSuccess } from '../answer.ts'
+import { readJsonObject } from '../answer.ts'
 import type { Provider, Call, ModerationAnswer } from '../contract.ts'
-import { unreadable } from '../failure.ts'
 import { NativeMessages } from '../messages/native.ts'
-import type { ModelObject } from '../../wire/model.ts'
+import { listModels } from '../models.ts'
+import { numberOf, stringOf, type Fields } from '../../wire/json.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
@@ -68,7 +68,9 @@ export function openai(given: OpenAIOptions = {}): Provider {
       countMessage: (call) => messages.count(call),
     }),
     // Azure lists what can be deployed, and serves deployments by names of their own.
-    ...(given.preset !== 'azure' && { models: ({ signal }) => listModels(vendor, signal) }),
+    ...(given.preset !== 'azure' && {
+      models: ({ signal }) => listModels(vendor.client, { path: '/models', field: 'data', signal }, modelIn),
+    }),
     ...(ranks(given) && { rerank: (call) => rerank(vendor, call) }),
     ...(video && { video }),
     costs: costsOf(given, hasResponses(options)),
@@ -113,21 +115,8 @@ async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<Rerank
   return rankingIn(value)
 }
 
-async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {
-  const transfer = await client.send({ method: 'GET', path: '/models', signal })
-  await requireSuccess(transfer)
-  const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-  if (!Array.isArray(list.data)) throw unreadable("the vendor's response has no list of models", 'next')
-  return list.data.filter(isModel).map(modelObject)
-}
-
-function isModel(value: unknown): value is { id: string } {
-  return typeof (value as { id?: unknown } | null)?.id === 'string'
-}
-
-function modelObject(raw: { id: string; created?: unknown; owned_by?: unknown }): ModelObject {
-  const created = typeof raw.created === 'number' ? Math.floor(raw.created) : 0
-  return { id: raw.id, object: 'model', created, owned_by: typeof raw.owned_by === 'string' ? raw.owned_by : 'unknown' }
+function modelIn({ id, created, owned_by: owner }: Fields) {
+  return { id: stringOf(id), created: Math.floor(numberOf(created) ?? 0), owned_by: stringOf(owner) ?? 'unknown' }
 }
 
 async function moderate(vendor: Vendor, call: Call<ModerationRequest>): Promise<ModerationAnswer> {

@@ -71,7 +71,7 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    * The vendor's field for the limit of output tokens; the other one is renamed to it. Default: the field that the client
    * sent.
    */
-  readonly tokenLimit?: 'max_tokens' | 'max_completion_tokens'
+  readonly tokenLimit?: 'max_tokens' | 'max_completion_tokens' | undefined
   /**
    * Set it to false for vendors that reject `stream_options`. Their streams are then billed by estimate, unless they send
    * usage without it. Default true.

@@ -8,7 +8,8 @@ import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { billed, unreadable } from '../failure.ts'
 import type { FrameSource } from '../frame-flow.ts'
-import { eventIn, Framer, type VendorEvent } from '../framing.ts'
+import { eventIn, Framer, jsonIn, type VendorEvent } from '../framing.ts'
+import { isRecord } from '../../wire/json.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
 
@@ -158,16 +159,9 @@ function unescaped(text: string): string | undefined {
 }
 
 function parseEvent(data: string, name: string): ResponseEvent {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw unreadable('the vendor sent an event that is not JSON')
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw unreadable('the vendor sent an event that is not an object')
-  }
-  const { type, response, item } = value as Record<string, unknown>
+  const value = jsonIn(data)
+  if (!isRecord(value)) throw unreadable('the vendor sent an event that is not an object')
+  const { type, response, item } = value
   if (isWrong(response) || isWrong(item)) throw unreadable('the vendor sent a broken event')
   return typeof type === 'string' ? (value as ResponseEvent) : { ...value, type: name }
 }

@@ -7,6 +7,7 @@ import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
 import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
+import { fieldsOf, itemsOf, textOf, type Fields } from '../../wire/json.ts'
 import type { OpenAIOptions } from './options.ts'
 import { keyField } from './prompt-cache-key.ts'
 import { readResponseEvents } from './response-events.ts'
@@ -35,16 +36,9 @@ export async function respond(
 
 /** Undefined if the vendor, or this model, has no compactions. */
 export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Promise<CompactionObject | undefined> {
-  const model = vendor.modelOf(call)
-  if (vendor.neverCompacts.has(model)) return undefined
+  if (vendor.neverCompacts.has(vendor.modelOf(call))) return undefined
   const transfer = await sendCorrected(vendor, '/responses/compact', call)
-  if (transfer.status === 404 || transfer.status === 405) {
-    const error = await readError(transfer)
-    if ((Object(error) as { code?: unknown }).code === 'model_not_found')
-      throw vendor.started(transfer, call).failure(error)
-    vendor.neverCompacts.add(model)
-    return undefined
-  }
+  if (await vendor.lacks(transfer, call, vendor.neverCompacts)) return undefined
   await requireSuccess(transfer, call)
   return (await readJsonObject(transfer, vendor.client.answerBytes)).value as CompactionObject
 }
@@ -59,10 +53,10 @@ export async function sendCorrected(
   vendor: Vendor,
   path: string,
   call: Call<ResponseRequest>,
-  fields: Changes = {},
+  fields: Fields = {},
 ): Promise<Transfer> {
   const model = vendor.modelOf(call)
-  let changes: Changes = vendor.plainReasoning.has(model) ? { ...withoutInclude(call), ...fields } : fields
+  let changes: Fields = vendor.plainReasoning.has(model) ? { ...withoutInclude(call), ...fields } : fields
   for (;;) {
     const transfer = await vendor.send(path, call, changes)
     if (transfer.status !== 400) return transfer
@@ -77,21 +71,18 @@ export async function sendCorrected(
 }
 
 /** What to change after a rejection; undefined if nothing helps, or if it was changed already. */
-function correctionFor(error: unknown, call: Call<ResponseRequest>, changes: Changes): Changes | undefined {
-  const { code, param, message = error } = Object(error) as { code?: unknown; param?: unknown; message?: unknown }
-  const text = typeof message === 'string' ? message.slice(0, 2_000) : ''
+function correctionFor(error: unknown, call: Call<ResponseRequest>, changes: Fields): Fields | undefined {
+  const { code, param, message = error } = fieldsOf(error)
+  const text = textOf(message).slice(0, 2_000)
   if (isAboutInclude(param, text) && !('include' in changes) && asksForReasoning(call)) return withoutInclude(call)
   if ('input' in changes) return undefined
   return code === 'invalid_encrypted_content' || isAboutReasoning(text) ? withoutReasoning(call) : undefined
 }
 
-type Changes = Readonly<Record<string, unknown>>
-
 const encrypted = 'reasoning.encrypted_content'
 
 function isAboutInclude(param: unknown, message: string): boolean {
-  if (typeof param === 'string' && /^include\b/.test(param)) return true
-  return /encrypted.content is not supported/i.test(message)
+  return /^include\b/.test(textOf(param)) || /encrypted.content is not supported/i.test(message)
 }
 
 /**
@@ -105,18 +96,16 @@ function isAboutReasoning(message: string): boolean {
 }
 
 function asksForReasoning({ field }: Call<unknown>): boolean {
-  const include = field('include')
-  return Array.isArray(include) && include.includes(encrypted)
+  return itemsOf(field('include')).includes(encrypted)
 }
 
-function withoutInclude({ field }: Call<unknown>): Changes {
-  const include = field('include')
-  const others = Array.isArray(include) ? include.filter((each) => each !== encrypted) : []
+function withoutInclude({ field }: Call<unknown>): Fields {
+  const others = itemsOf(field('include')).filter((each) => each !== encrypted)
   return { include: others.length > 0 ? others : undefined }
 }
 
 /** The input without reasoning items; undefined if it has none. */
-function withoutReasoning({ field }: Call<unknown>): Changes | undefined {
+function withoutReasoning({ field }: Call<unknown>): Fields | undefined {
   const input = field('input')
   if (!Array.isArray(input)) return undefined
   const others = (input as InputItem[]).filter(({ type }) => type !== 'reasoning')

@@ -1,5 +1,5 @@
 /** Chats and text completions. Bytes of the response that need no change are passed on as they are. */
-import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { hasSucceeded, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { cacheMarks } from '../cache-marks.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
@@ -36,23 +36,14 @@ export async function complete(
   call: Call<CompletionRequest>,
   options: OpenAIOptions,
 ): Promise<CompletionAnswer | undefined> {
-  const model = vendor.modelOf(call)
-  if (vendor.onlyChats.has(model)) return undefined
-  const transfer = await vendor.send('/completions', call, changesFor(call, withMaxTokens(options)))
-  const started = vendor.started(transfer, call)
-  if (transfer.status === 404 || transfer.status === 405) {
-    const error = await readError(transfer)
-    if ((error as { code?: unknown } | undefined)?.code === 'model_not_found') throw started.failure(error)
-    vendor.onlyChats.add(model)
-    return undefined
-  }
+  if (vendor.onlyChats.has(vendor.modelOf(call))) return undefined
+  // The legacy endpoint knows only `max_tokens`, whatever the vendor's chats use.
+  const tokenLimit = options.tokenLimit && 'max_tokens'
+  const transfer = await vendor.send('/completions', call, changesFor(call, { ...options, tokenLimit }))
+  if (await vendor.lacks(transfer, call, vendor.onlyChats)) return undefined
   if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
+  const started = vendor.started(transfer, call)
   return eventsIn(started, call) ?? readComplete<TextCompletion>(started, vendor.client.answerBytes)
-}
-
-/** The legacy endpoint knows only `max_tokens`, whatever the vendor's chats use. */
-function withMaxTokens(options: OpenAIOptions): OpenAIOptions {
-  return options.tokenLimit === undefined ? options : { ...options, tokenLimit: 'max_tokens' }
 }
 
 /** Undefined for a JSON response. The content type decides, because some vendors ignore `stream`. */

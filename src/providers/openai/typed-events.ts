@@ -2,7 +2,7 @@
 import { Verbatim } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { unreadable } from '../failure.ts'
-import { Framer } from '../framing.ts'
+import { Framer, jsonIn } from '../framing.ts'
 import type { StartedResponse } from './vendor.ts'
 
 interface Typed {
@@ -42,12 +42,7 @@ export async function* readTyped<Event extends Typed>(
 }
 
 function parse(data: string, failure: StartedResponse['failure']): Verbatim<Typed> {
-  let value: Partial<Typed> & { error?: unknown }
-  try {
-    value = Object(JSON.parse(data)) as Typed
-  } catch {
-    throw unreadable('the vendor sent an event that is not JSON')
-  }
+  const value = Object(jsonIn(data)) as Partial<Typed> & { error?: unknown }
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
   if (typeof value.type !== 'string') throw unreadable('the vendor sent an event without a type')
   // An event's data may span several lines; the text that is passed on must be one line.

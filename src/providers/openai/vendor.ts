@@ -1,13 +1,13 @@
 /** Sends requests to a vendor with an OpenAI-compatible API: shared by all methods of its provider. */
-import { cancellationOf } from '../../http/cancellation.ts'
 import { formBody } from '../../http/form-body.ts'
 import { amendForm, changesTo, type Form } from '../../http/form.ts'
-import { hasSucceeded, requireSuccess } from '../answer.ts'
+import { hasSucceeded, readError, requireSuccess } from '../answer.ts'
 import type { StructureCheck } from '../answer-bounds.ts'
-import { Client } from '../client.ts'
+import { Client, jsonBody, sentFor } from '../client.ts'
 import type { AuthHeaders } from '../credentials/contract.ts'
 import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
+import { fieldsOf, type Fields } from '../../wire/json.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
@@ -15,10 +15,6 @@ import { WholeBody } from '../whole-body.ts'
 import { FrameTemplates } from './template.ts'
 import type { OpenAIOptions } from './options.ts'
 import type { VendorHeaders } from '../credentials/header-functions.ts'
-
-type Changes = Record<string, unknown>
-
-const jsonBody = { 'content-type': 'application/json' }
 
 /** A response whose status and headers have arrived. */
 export interface StartedResponse {
@@ -66,7 +62,7 @@ export class Vendor {
   async post(
     path: string,
     call: Call<unknown>,
-    changes: Changes = {},
+    changes: Fields = {},
     check?: StructureCheck,
   ): Promise<StartedResponse> {
     const transfer = await this.send(path, call, changes, check)
@@ -78,7 +74,7 @@ export class Vendor {
   send(
     path: string,
     call: Call<unknown>,
-    changes: Changes = {},
+    changes: Fields = {},
     check?: StructureCheck,
     more?: Readonly<Record<string, string>>,
   ): Promise<Transfer> {
@@ -94,7 +90,7 @@ export class Vendor {
   #send(
     path: string,
     call: Call<unknown>,
-    changes: Changes,
+    changes: Fields,
     check: StructureCheck | undefined,
     more: Readonly<Record<string, string>> | undefined,
   ): Promise<Transfer> {
@@ -103,11 +99,8 @@ export class Vendor {
       path,
       body: call.json(model === call.publicModel ? changes : { ...changes, model }),
       headers: jsonBody,
+      ...sentFor(call, model),
       added: more === undefined ? call.headers : { ...call.headers, ...more },
-      signal: cancellationOf(call),
-      sent: call.sent,
-      answered: call.answered,
-      about: { model, account: call.account, conversation: call.conversation },
       whole: call.stream ? undefined : new WholeBody(this.client.answerBytes, check),
     })
   }
@@ -119,18 +112,18 @@ export class Vendor {
   async postForm(path: string, call: Call<unknown>, form: Form): Promise<StartedResponse> {
     const { contentType, length, bytes } = await formBody(amendForm(form, changesTo({ model: this.modelOf(call) })))
     const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
-    const transfer = await this.client.send({
-      path,
-      body: bytes,
-      headers,
-      added: call.headers,
-      signal: cancellationOf(call),
-      sent: call.sent,
-      answered: call.answered,
-      about: { model: this.modelOf(call), account: call.account, conversation: call.conversation },
-    })
+    const transfer = await this.client.send({ path, body: bytes, headers, ...sentFor(call, this.modelOf(call)) })
     await requireSuccess(transfer, call)
     return this.started(transfer, call)
+  }
+
+  /** Whether the vendor has no such endpoint, or this model: then the model is added to `without`. */
+  async lacks(transfer: Transfer, call: Call<unknown>, without: Set<string>): Promise<boolean> {
+    if (transfer.status !== 404 && transfer.status !== 405) return false
+    const error = await readError(transfer)
+    if (fieldsOf(error)['code'] === 'model_not_found') throw this.started(transfer, call).failure(error)
+    without.add(this.modelOf(call))
+    return true
   }
 
   started(transfer: Transfer, call: Call<unknown>): StartedResponse {

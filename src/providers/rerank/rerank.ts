@@ -1,10 +1,9 @@
 /** Vendors that rank documents. Sources: the API references of Cohere, Jina, Voyage and text-embeddings-inference. */
 import type { RerankAnswer, RerankRequest } from '../../wire/rerank.ts'
-import { readBounded } from '../answer.ts'
+import { readJsonObject } from '../answer.ts'
 import type { Client } from '../client.ts'
 import type { Call, Provider } from '../contract.ts'
 import { bearer } from '../credentials/key.ts'
-import { unreadable } from '../failure.ts'
 import { rankingIn } from '../ranking.ts'
 import { postJson, simpleVendor, type SimpleVendorOptions } from '../simple-vendor.ts'
 
@@ -34,7 +33,7 @@ export function voyageRerank(options: SimpleVendorOptions = {}): Provider {
   return vendor(
     { name: 'voyage', baseURL: 'https://api.voyageai.com/v1' },
     options,
-    ({ top_n: top, ...request }, model) => ({ ...request, model, ...(top && { top_k: top }) }),
+    ({ top_n: top, ...request }, model) => ({ ...request, model, top_k: top || undefined }),
   )
 }
 
@@ -50,8 +49,8 @@ export function teiRerank(options: SimpleVendorOptions = {}): Provider {
   }))
 }
 
-function named({ top_n: top, ...request }: RerankRequest, model: string): object {
-  return { ...request, model, ...(top && { top_n: top }) }
+function named(request: RerankRequest, model: string): object {
+  return { ...request, model, top_n: request.top_n || undefined }
 }
 
 function vendor(defaults: { name: string; baseURL: string }, options: SimpleVendorOptions, body: Body): Provider {
@@ -60,12 +59,5 @@ function vendor(defaults: { name: string; baseURL: string }, options: SimpleVend
 
 async function rerank(client: Client, call: Call<RerankRequest>, body: Body): Promise<RerankAnswer> {
   const transfer = await postJson(client, call, '/rerank', body(call.request, call.model))
-  const bytes = await readBounded(transfer, client.answerBytes)
-  let value: unknown
-  try {
-    value = JSON.parse(bytes.toString('utf8'))
-  } catch {
-    throw unreadable("the vendor's response is not JSON")
-  }
-  return rankingIn(value)
+  return rankingIn((await readJsonObject(transfer, client.answerBytes)).value)
 }

@@ -1,6 +1,6 @@
 /** MiniMax. Source: its API reference, Text to Speech (T2A) HTTP. */
 import { isMediaType } from '../../http/media-type.ts'
-import { isRecord } from '../../wire/json.ts'
+import { fieldsOf } from '../../wire/json.ts'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Client } from '../client.ts'
@@ -49,7 +49,7 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
     stream: true,
     // Otherwise the last event repeats all of the audio.
     stream_options: { exclude_aggregated_audio: true },
-    voice_setting: { voice_id: voiceId, ...(typeof speed === 'number' && { speed }) },
+    voice_setting: { voice_id: voiceId, speed: speed ?? undefined },
     audio_setting: { format: format ?? 'mp3', channel: 1, sample_rate: format === 'pcm' ? 24_000 : 32_000 },
   })
   // An error before the first audio is no event.
@@ -63,9 +63,9 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
       if (value instanceof Error) throw value
       const failure = failureIn(value, call)
       if (failure !== undefined) throw failure
-      const { data, extra_info: info } = Object(value) as Readonly<Record<string, unknown>>
-      const { audio, status } = Object(data) as Readonly<Record<string, unknown>>
-      const { usage_characters: characters } = Object(info) as Readonly<Record<string, unknown>>
+      const { data, extra_info: info } = fieldsOf(value)
+      const { audio, status } = fieldsOf(data)
+      const { usage_characters: characters } = fieldsOf(info)
       complete ||= status === 2
       if (status !== 2 && typeof audio === 'string' && audio !== '') yield Buffer.from(audio, 'hex')
       if (typeof characters === 'number') yield { characters }
@@ -75,8 +75,7 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
 }
 
 function failureIn(value: unknown, { openModel, field }: Call<SpeechRequest>): Error | undefined {
-  const base: unknown = Object(value)['base_resp']
-  const code = isRecord(base) ? base['status_code'] : undefined
+  const code = fieldsOf(fieldsOf(value)['base_resp'])['status_code']
   if (typeof code !== 'number' || code === 0) return undefined
   return vendorError({ status: statuses[code] ?? 500, openModel, sent: field })
 }

@@ -6,8 +6,9 @@ import type { VideoRequest } from '../../wire/video.ts'
 import type { VideoStatus } from '../video.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { VideoDialect } from './dialect.ts'
-import { shapeOf, type Shape, type ShapeRules } from './aspect-ratio.ts'
+import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
 import { failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
+import { withShape } from './video-options.ts'
 import type { Fields } from '../../wire/json.ts'
 
 /** OpenAI's `/v1/videos`: the result is downloaded through the API, with its key. */
@@ -48,8 +49,7 @@ export const xaiVideos: VideoDialect = {
     const { input_reference: _, size: __, ...rest } = request
     const url = pictureOf(request)
     const picture = url === undefined ? {} : { image: { url } }
-    const { aspectRatio, resolution } = consistentShape(request, 'aspect_ratio', xaiShapes)
-    const shape = { ...(aspectRatio && { aspect_ratio: aspectRatio }), ...(resolution && { resolution }) }
+    const shape = consistentShape(request, 'aspect_ratio', xaiShapes)
     return { path: '/videos/generations', body: { ...picture, ...rest, ...shape, model } }
   },
   idOf: ({ request_id: id }) => nonEmptyText(id),
@@ -70,8 +70,7 @@ export const seedanceVideos: VideoDialect = {
   start: ({ request, model }) => {
     const { prompt, model: _, image_url: image = pictureOf(request), input_reference: __, size: ___, ...rest } = request
     refuseCommands(request)
-    const { aspectRatio: ratio, resolution } = consistentShape(request, 'ratio', seedanceShapes)
-    const shape = { ...(ratio && { ratio }), ...(resolution && { resolution }) }
+    const shape = consistentShape(request, 'ratio', seedanceShapes)
     const parts = [
       { type: 'text', text: prompt },
       ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: image } }]),
@@ -116,19 +115,13 @@ const seedanceShapes: ShapeRules = {
 }
 
 /** The ratio and resolution of the size. Throws a 400 if the request has a ratio or resolution that contradicts it. */
-function consistentShape(request: VideoRequest, ratioField: string, rules: ShapeRules): Partial<Shape> {
-  const shape = shapeOf(request, rules)
-  if (shape === undefined) return {}
-  for (const [field, expected] of [
-    [ratioField, shape.aspectRatio],
-    ['resolution', shape.resolution],
-  ] as const) {
-    const requested = request[field] ?? expected
-    // A resolution in pixels equals the size, because the size was read from it.
-    if (requested === expected || requested === request.size) continue
-    const why = `it contradicts the size ${request.size}, which is ${expected}.`
-    throw unsupportedValue({ publicModel: request.model }, field, why)
-  }
+function consistentShape(request: VideoRequest, ratioField: string, rules: ShapeRules): Record<string, string> {
+  const found = shapeOf(request, rules)
+  if (found === undefined) return {}
+  const shape = { [ratioField]: found.aspectRatio, resolution: found.resolution }
+  // A resolution in pixels equals the size, because the size was read from it.
+  const given = Object.entries(request).filter(([, value]) => value !== request.size && value !== null)
+  withShape(request, Object.fromEntries(given), shape)
   return shape
 }
 

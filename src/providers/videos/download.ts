@@ -11,7 +11,7 @@ const redirects = 5
 /** `clientAt` returns the client for a URL, which is closed after the download, or throws if the URL is not allowed. */
 export async function download(
   file: URL | null,
-  { signal, range }: VideoContext & { readonly range?: string },
+  { signal, range }: VideoContext & { readonly range?: string | undefined },
   clientAt: (url: URL) => Client,
 ): Promise<VideoContent> {
   let url = file

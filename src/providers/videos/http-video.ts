@@ -1,8 +1,8 @@
 /** Implements `VideoProvider` for a vendor's HTTP API. */
 import { GatewayError } from '../../errors.ts'
-import type { Json, Fields } from '../../wire/json.ts'
+import { fieldsOf, type Json, type Fields } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import type { Client } from '../client.ts'
+import { jsonBody, type Client } from '../client.ts'
 import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
@@ -20,7 +20,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
     async start(call) {
       const ask = dialect.start(call)
       const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
-      const transfer = await askVendor(client, { ...ask, ...(headers && { headers }) }, call)
+      const transfer = await askVendor(client, { ...ask, headers }, call)
       const fields = { openModel: call.openModel, field: (name: string) => call.request[name] }
       if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
@@ -44,17 +44,16 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       },
     }),
     ...(content && {
-      async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
+      async content(operation: Json, { signal, range }: VideoContext & { range?: string | undefined }) {
         const { headers, ...ask } = content(idOf(operation, dialect))
-        const request = { ...ask, headers: { ...headers, ...(range && { range }) } }
-        const transfer = await askVendor(client, request, { signal })
+        const ranged = range === undefined ? headers : { ...headers, range }
+        const transfer = await askVendor(client, { ...ask, headers: ranged }, { signal })
         const location = transfer.header('location')
         if (transfer.status < 300 || transfer.status >= 400 || location === undefined) return contentOf(transfer)
         transfer.fail(new Error('the response is a redirect'))
         // Follows the redirect without our key.
         const inside = client.origin.startsWith('http:')
-        const context = { signal, ...(range !== undefined && { range }) }
-        return download(URL.parse(location, client.origin), context, (url) => anonymousClient(url, inside))
+        return download(URL.parse(location, client.origin), { signal, range }, (url) => anonymousClient(url, inside))
       },
     }),
   }
@@ -62,7 +61,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
 
 /** The id of a job, encoded for a path. */
 export function idOf(operation: Json, { pathOf = encodeURIComponent }: VideoDialect): string {
-  const { id } = Object(operation) as { id?: unknown }
+  const { id } = fieldsOf(operation)
   if (typeof id !== 'string') throw new GatewayError('not_found')
   return pathOf(id)
 }
@@ -74,7 +73,7 @@ export async function askVendor(
 ): Promise<Transfer> {
   const sent = body && {
     body: Buffer.from(JSON.stringify(body)),
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { ...jsonBody, ...headers },
   }
-  return client.send({ ...rest, ...(headers && { headers }), ...sent, added, signal })
+  return client.send({ ...rest, headers, ...sent, added, signal })
 }

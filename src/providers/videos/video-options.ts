@@ -1,7 +1,7 @@
 /** Reads the options of a video request, for vendors with their own names for them. */
 import { invalid } from '../../errors.ts'
 import type { VideoRequest } from '../../wire/video.ts'
-import { isRecord } from '../../wire/json.ts'
+import { fieldsOf, isRecord } from '../../wire/json.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
 
 export type Setting = string | number | boolean
@@ -18,7 +18,7 @@ export interface Picture {
 export interface VideoOptions<Name extends string> {
   readonly settings: Settings<Name>
   /** The first frame. */
-  readonly picture?: Picture
+  readonly picture: Picture | undefined
 }
 
 /** Fields that are the same for all vendors, and hints without effect. */
@@ -51,20 +51,20 @@ export function readVideoOptions<Name extends string>(
     else if (Object.hasOwn(kinds, name)) settings[name as Name] = valueOf(field, kinds[name as Name], value)
     else throw unsupported(named, field)
   }
-  return { settings, ...(picture && { picture }) }
+  return { settings, picture }
 }
 
 /** Adds the ratio and resolution of the size to the settings. Throws a 400 if the settings contradict them. */
-export function withShape<Name extends string>(
-  request: VideoRequest,
-  settings: Settings<Name>,
-  shape: Settings<Name>,
-): Settings<Name> {
-  for (const [name, expected] of Object.entries<Setting | undefined>(shape)) {
-    const requested = settings[name as Name]
-    if (expected === undefined || requested === undefined || requested === expected) continue
-    const why = `it contradicts the size ${request.size}, which is ${expected}.`
-    throw unsupportedValue({ publicModel: request.model }, fieldFor(name, request), why)
+export function withShape<S extends object, Shape extends object>(
+  { model, size, ...request }: VideoRequest,
+  settings: S,
+  shape: Shape,
+): S & Shape {
+  for (const [name, expected] of Object.entries(shape)) {
+    const requested = fieldsOf(settings)[name]
+    if (requested === undefined || requested === expected) continue
+    const why = `it contradicts the size ${size}, which is ${expected}.`
+    throw unsupportedValue({ publicModel: model }, fieldFor(name, request), why)
   }
   return { ...settings, ...shape }
 }

@@ -1,6 +1,6 @@
 /** Translates Google's errors about videos. */
-import { isRecord } from '../../../wire/json.ts'
-import type { VendorFault } from '../../vendor-error.ts'
+import { entryIn, fieldsOf } from '../../../wire/json.ts'
+import { messageOf, type VendorFault } from '../../vendor-error.ts'
 import { isPolicy } from '../../videos/states.ts'
 import { readFault } from '../../content/fault.ts'
 
@@ -21,12 +21,9 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 
 export function readVideoFault(fault: VendorFault): VendorFault {
   const read = readFault(fault)
-  const { message } = isRecord(fault.error) ? fault.error : {}
-  const { code } = isRecord(read.error) ? read.error : {}
-  if (typeof message !== 'string' || code !== undefined) return read
+  const message = messageOf(fault.error)
+  if (fieldsOf(read.error)['code'] !== undefined) return read
   if (fault.status === 400 && isPolicy(message)) return { ...read, error: { code: 'content_policy_violation' } }
-  const named = (message.match(/\w+/g) ?? []).flatMap((word) =>
-    Object.hasOwn(fields, word) ? (fields[word] ?? []) : [],
-  )
+  const named = (message.match(/\w+/g) ?? []).flatMap((word) => entryIn(fields, word) ?? [])
   return { ...read, error: { param: named.find((field) => fault.sent?.(field) !== undefined) } }
 }

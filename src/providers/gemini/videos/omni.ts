@@ -28,12 +28,12 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
             type: 'video',
             delivery: 'uri',
             duration: `${request.duration}s`,
-            ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
-            ...(resolution !== undefined && { resolution }),
+            aspect_ratio: aspectRatio,
+            resolution,
           },
           generation_config: {
             video_config: { task: input === undefined ? 'text_to_video' : 'image_to_video' },
-            ...(seed !== undefined && { seed }),
+            seed,
           },
         },
       }

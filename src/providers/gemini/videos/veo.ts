@@ -3,7 +3,7 @@
  * operations) and of Vertex AI (fetchPredictOperation), and Google's client library.
  */
 import { GatewayError } from '../../../errors.ts'
-import { isRecord, type Fields } from '../../../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, type Fields } from '../../../wire/json.ts'
 import type { VideoLimits, VideoStatus } from '../../video.ts'
 import { failedStatus, refusedStatus, nonEmptyText } from '../../videos/states.ts'
 import { collectionOf } from '../vendor.ts'
@@ -61,7 +61,7 @@ function isName(name: unknown): name is string {
 
 /** The Gemini API has one more level of nesting than Vertex AI. */
 function resultIn(response: unknown): Fields {
-  const outer = isRecord(response) ? response : {}
+  const outer = fieldsOf(response)
   return isRecord(outer['generateVideoResponse']) ? outer['generateVideoResponse'] : outer
 }
 
@@ -74,12 +74,8 @@ function statusFrom(result: Fields): VideoStatus {
 }
 
 function videoIn({ generatedSamples, videos }: Fields): FoundVideo {
-  const samples = Array.isArray(generatedSamples) ? generatedSamples : videos
-  const first: unknown = Array.isArray(samples) ? samples[0] : undefined
-  const video = isRecord(first) && isRecord(first['video']) ? first['video'] : first
-  if (!isRecord(video)) return {}
-  return {
-    uri: nonEmptyText(video['uri']),
-    base64: nonEmptyText(video['bytesBase64Encoded']) ?? nonEmptyText(video['encodedVideo']),
-  }
+  const [first] = itemsOf(Array.isArray(generatedSamples) ? generatedSamples : videos)
+  const { video = first } = fieldsOf(first)
+  const { uri, bytesBase64Encoded: base64, encodedVideo: encoded } = fieldsOf(video)
+  return { uri: nonEmptyText(uri), base64: nonEmptyText(base64) ?? nonEmptyText(encoded) }
 }

@@ -18,7 +18,7 @@ const kinds = {
 export type Parameter = keyof typeof kinds
 
 export interface GoogleVideoOptions {
-  readonly image?: InlineData
+  readonly image: InlineData | undefined
   readonly parameters: Settings<Parameter>
 }
 
@@ -31,7 +31,7 @@ export function videoOptionsOf(
   const own = Object.fromEntries(supported.map((name) => [name, kinds[name]])) as typeof kinds
   const { settings, picture } = readVideoOptions(request, own, ignored)
   const image = picture && pictureOf(request, picture)
-  return { ...(image && { image }), parameters: withShape(request, settings, { ...shapeOf(request, shapes) }) }
+  return { image, parameters: withShape(request, settings, { ...shapeOf(request, shapes) }) }
 }
 
 function pictureOf({ model }: VideoRequest, { field, url }: Picture): InlineData {

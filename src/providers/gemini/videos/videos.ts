@@ -1,6 +1,6 @@
 /** Google's video models. Their files require our key, so clients download them through the gateway. */
 import { GatewayError } from '../../../errors.ts'
-import type { Json, Fields } from '../../../wire/json.ts'
+import { fieldsOf, textOf, type Json, type Fields } from '../../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../../answer.ts'
 import type { VideoContext, VideoContent, VideoProvider } from '../../video.ts'
 import { ranged, requireFound } from '../../videos/content.ts'
@@ -37,9 +37,9 @@ async function contentOf(
   vendor: Vendor,
   dialect: GoogleVideoDialect,
   operation: Json,
-  context: VideoContext & { readonly range?: string },
+  context: VideoContext & { readonly range?: string | undefined },
 ): Promise<VideoContent> {
-  const { uri } = Object(operation) as { uri?: unknown }
+  const { uri } = fieldsOf(operation)
   if (typeof uri === 'string') return download(fileAt(vendor, uri), context, (url) => vendor.clientAt(url))
   const transfer = await askVendor(vendor.client, dialect.check(idOf(operation, dialect)), { signal: context.signal })
   requireFound(transfer)
@@ -65,6 +65,5 @@ function isOmni(model: string): boolean {
 }
 
 function isPrediction(operation: Json): boolean {
-  const { id } = Object(operation) as { id?: unknown }
-  return typeof id === 'string' && id.includes('/operations/')
+  return textOf(fieldsOf(operation)['id']).includes('/operations/')
 }
