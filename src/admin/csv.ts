@@ -2,11 +2,10 @@ import { keyFields, keyFieldsWith } from '../callers/key-fields.ts'
 import { usageFields, usageFieldsWith } from '../observe/usage/fields.ts'
 import { usageUnits } from '../observe/usage/units.ts'
 import type { AttemptRecord } from '../money/attempt-log.ts'
-import type { Page, PageRequest } from '../records/page.ts'
+import { mapPage, type Page, type PageRequest } from '../records/page.ts'
 import type { AuditAdmin, AuditQuestion, AuditView } from './audit/audit-admin.ts'
-import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
-import type { KeyAdmin, KeySearch, KeyView } from './keys.ts'
+import type { KeyAdmin, KeySearch } from './keys.ts'
 import type { InvoiceItem } from './invoice.ts'
 import type {
   InvoiceQuestion,
@@ -56,60 +55,62 @@ export class CsvAdmin {
 
   /** The changes that a question selects, newest first. */
   auditLog(question: Whole<AuditQuestion> = {}): AsyncGenerator<string, void> {
-    return csvOf(auditColumns, (page) => this.#auditLog.list({ ...question, ...page }))
+    return csvOf(auditColumns, async (page) => mapPage(await this.#auditLog.list({ ...question, ...page }), auditRow))
   }
 
   /** The requests that a question selects, newest first. `without`: columns to leave out. Default: what it does not ask for. */
   usage(question: Whole<UsageListQuestion>, without: readonly (keyof UsageView)[] = []): AsyncGenerator<string, void> {
     const left = new Set<string>(question.costs === true ? without : [...without, 'vendorCost', 'margin'])
-    const columns = usageColumns.filter((column) => !left.has(typeof column === 'string' ? column : column[0]))
-    return csvOf(columns, (page) => this.#usage.list({ ...question, ...page }))
+    const columns = Object.fromEntries(Object.entries(usageColumns).filter(([name]) => !left.has(name)))
+    return csvOf(columns, async (page) => mapPage(await this.#usage.list({ ...question, ...page }), usageRow))
   }
 
   /** The lines of an invoice, one a row. What lines do not say is in rows with the item `rest`. */
   invoice(question: InvoiceQuestion): AsyncGenerator<string, void> {
-    return csvOf(invoiceColumns, async () => ({ items: (await this.#usage.invoice(question)).flatMap(rowsOf) }))
+    return csvOf(invoiceColumns, async () => ({ items: (await this.#usage.invoice(question)).flatMap(invoiceRows) }))
   }
 
   /** The sums that a question asks for, in the order of its dimensions. */
   statistics(question: UsageSumsQuestion): AsyncGenerator<string, void> {
-    const columns = [...question.by, ...sumColumns, ...(question.costs === true ? costColumns : [])]
+    const { by, costs = false } = question
+    const columns = { ...columnsOf(by.join(' ')), ...sumColumns, ...(costs && costColumns) }
     let rows: readonly StatisticsRow[] | undefined
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
-      rows ??= await this.#usage.statistics(question)
+      rows ??= (await this.#usage.statistics(question)).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
       const end = Number(after) + limit
       return { items: rows.slice(Number(after), end), ...(end < rows.length && { next: String(end) }) }
     })
   }
 }
 
-/** A column: the name of a field, or its title and how to read it. */
-export type Column<T> = (keyof T & string) | readonly [title: string, read: (item: T) => Cell]
+/** How a field is written: a text or number as it is, an amount without the protection of texts, a time in ISO 8601. */
+export type CellKind = 'text' | 'money' | 'time'
 
-/** A cell of a CSV file. Numbers are written as they are. */
-export type Cell = string | number | boolean | undefined | readonly string[] | { readonly amount: string }
+/** The columns of a file, by the names of fields. */
+export type Columns = Readonly<Record<string, CellKind>>
 
 const pageSize = 1_000
 
 /** One piece of text for each page, the first with the header line. An invalid question is found before the first piece. */
-export async function* csvOf<T>(
-  columns: readonly Column<T>[],
-  pageAt: (page: PageRequest) => Promise<Page<T>>,
+export async function* csvOf(
+  columns: Columns,
+  pageAt: (page: PageRequest) => Promise<Page<object>>,
 ): AsyncGenerator<string, void> {
-  const read = (item: T) =>
-    columns.map((column) => (typeof column === 'string' ? (item[column] as Cell) : column[1](item)))
-  let head = lineOf(columns.map((column) => (typeof column === 'string' ? column : column[0])))
+  const kinds = Object.entries(columns)
+  const lineOf = (item: object) =>
+    line(kinds.map(([name, kind]) => cellOf(kind, (item as Readonly<Record<string, unknown>>)[name])))
+  let head = line(Object.keys(columns).map((name) => cellOf('text', name)))
   let after: string | undefined
   do {
-    const { items, next }: Page<T> = await pageAt({ limit: pageSize, ...(after !== undefined && { after }) })
-    yield head + items.map((item) => lineOf(read(item))).join('')
+    const { items, next }: Page<object> = await pageAt({ limit: pageSize, ...(after !== undefined && { after }) })
+    yield head + items.map(lineOf).join('')
     head = ''
     after = next
   } while (after !== undefined)
 }
 
-function lineOf(cells: readonly Cell[]): string {
-  return `${cells.map(csvText).join(',')}\r\n`
+function line(cells: readonly string[]): string {
+  return `${cells.join(',')}\r\n`
 }
 
 /**
@@ -118,127 +119,59 @@ function lineOf(cells: readonly Cell[]): string {
  */
 const formula = /^(?=[;\t\r\n])|(?<=^|[;\t\r\n])(?=[\s"']*[=+\-@﹢﹣﹦﹫＋－＝＠])/g
 
-function csvText(cell: Cell): string {
-  if (cell === undefined) return ''
-  if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell)
-  if (typeof cell === 'object' && 'amount' in cell) return cell.amount
-  const text = typeof cell === 'string' ? cell : cell.join(' ')
+function cellOf(kind: CellKind, value: unknown): string {
+  if (value === undefined) return ''
+  if (kind === 'time') return new Date(value as number).toISOString()
+  if (kind === 'money' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = Array.isArray(value) ? value.join(' ') : (value as string)
   const harmless = text.replace(formula, "'")
   return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** A column with a decimal string, which may be negative. */
-export function money<Name extends string>(name: Name): Column<Readonly<Record<Name, string>>> {
-  return [name, (item) => ({ amount: item[name] })]
-}
+const auditColumns = columnsOf('number at:time actor address action account target before after')
+const accountColumns = columnsOf('id name balance:money held:money unlimited createdAt:time')
+const entryColumns = columnsOf('number account at:time kind reference amount:money overage:money note')
+const invoiceColumns = columnsOf('account model item quantity per price:money amount:money')
+const costColumns = columnsOf('vendorCost:money margin:money uncosted')
+const sumColumns = columnsOf(`requests incomplete ${usageUnits.join(' ')} cost:money`)
 
-/** A column with a decimal string that some rows do not have. */
-function moneyIfKnown<Name extends string>(name: Name): Column<{ readonly [N in Name]?: string }> {
-  return [
-    name,
-    (item) => {
-      const amount: string | undefined = item[name]
-      return amount === undefined ? undefined : { amount }
-    },
-  ]
-}
-
-function time<Name extends string>(name: Name): Column<{ readonly [N in Name]?: number }> {
-  return [
-    name,
-    (item) => {
-      const at: number | undefined = item[name]
-      return at === undefined ? undefined : new Date(at).toISOString()
-    },
-  ]
-}
-
-const auditColumns: readonly Column<AuditView>[] = [
-  'number',
-  time('at'),
-  'actor',
-  'address',
-  'action',
-  'account',
-  'target',
-  ['before', ({ before }) => JSON.stringify(before)],
-  ['after', ({ after }) => JSON.stringify(after)],
-]
-
-const accountColumns: readonly Column<AccountView>[] = [
-  'id',
-  'name',
-  money('balance'),
-  money('held'),
-  'unlimited',
-  time('createdAt'),
-]
-
-const entryColumns: readonly Column<EntryView>[] = [
-  'number',
-  'account',
-  time('at'),
-  'kind',
-  'reference',
-  money('amount'),
-  money('overage'),
-  'note',
-]
-
-const keyColumns: readonly Column<KeyView>[] = [
-  'id',
-  'prefix',
-  'account',
-  'group',
-  ...keyFieldsWith('exported').map((name) =>
-    keyFields[name].exported === 'time' ? (time(name) as Column<KeyView>) : name,
+const keyColumns: Columns = {
+  ...columnsOf('id prefix account group'),
+  ...Object.fromEntries(
+    keyFieldsWith('exported').map((name) => [name, keyFields[name].exported === 'time' ? 'time' : 'text']),
   ),
-  'continues',
-  time('createdAt'),
-  time('revokedAt'),
-  'source',
-]
+  ...columnsOf('continues createdAt:time revokedAt:time source'),
+}
 
-const usageColumns: readonly Column<UsageView>[] = usageFieldsWith(({ exported }) => exported).map((name) => {
-  const { exported } = usageFields[name]
-  if (exported === 'time') return time(name as 'startedAt')
-  if (exported === 'money') return moneyIfKnown(name as 'cost')
-  if (exported === 'attempts') return ['attemptLog', ({ attemptLog = [] }) => attemptLog.map(attemptText).join('; ')]
-  return name
-})
+const usageColumns: Columns = Object.fromEntries(
+  usageFieldsWith(({ exported }) => exported).map((name) => {
+    const { exported } = usageFields[name]
+    return [name, exported === 'time' || exported === 'money' ? exported : 'text']
+  }),
+)
+
+/** Columns from their names, each with its kind unless it is a text. */
+function columnsOf(names: string): Columns {
+  const found = names.matchAll(/(\w+)(?::(\w+))?/g)
+  return Object.fromEntries(Array.from(found, ([, name = '', kind = 'text']) => [name, kind as CellKind]))
+}
+
+/** With its values before and after as JSON. */
+function auditRow({ before, after, ...entry }: AuditView) {
+  return { ...entry, before: JSON.stringify(before), after: JSON.stringify(after) }
+}
+
+function usageRow({ attemptLog, ...record }: UsageView) {
+  return { ...record, attemptLog: attemptLog?.map(attemptText).join('; ') }
+}
 
 /** An attempt in a few words, such as `openai gpt-5 failed 503 service_unavailable 12-2012.5 ms`. */
 function attemptText({ provider, providerModel, outcome, status, code, startMs, ms }: AttemptRecord): string {
-  const words = [
-    provider,
-    providerModel,
-    outcome,
-    status,
-    code,
-    `${startMs}-${Math.round((startMs + ms) * 10) / 10} ms`,
-  ]
-  return words.filter((word) => word !== undefined).join(' ')
+  const time = `${startMs}-${Math.round((startMs + ms) * 10) / 10} ms`
+  return [provider, providerModel, outcome, status, code, time].filter((word) => word !== undefined).join(' ')
 }
 
-const invoiceColumns: readonly Column<ReturnType<typeof rowsOf>[number]>[] = [
-  'account',
-  'model',
-  'item',
-  'quantity',
-  'per',
-  money('price'),
-  money('amount'),
-]
-
-function rowsOf({ account, model, lines, rest }: InvoiceItem) {
+function invoiceRows({ account, model, lines, rest }: InvoiceItem) {
   const remainder = { item: 'rest', quantity: 1, per: 1, price: rest, amount: rest }
-  return [...lines, ...(rest === '0' ? [] : [remainder])].map((line) => ({ account, model, ...line }))
+  return [...lines, ...(rest === '0' ? [] : [remainder])].map((each) => ({ account, model, ...each }))
 }
-
-const costColumns: readonly Column<StatisticsRow>[] = [
-  ['vendorCost', ({ vendorCost = '0' }) => ({ amount: vendorCost })],
-  ['margin', ({ margin = '0' }) => ({ amount: margin })],
-  'uncosted',
-]
-
-const sumColumns: readonly Column<StatisticsRow>[] = ['requests', 'incomplete', ...usageUnits, money('cost')]

@@ -48,7 +48,7 @@ test('cells that a spreadsheet would take for a formula are harmless, and all ot
   ]
   const harmless = ['a=b', 'a; b', '1,5', 'say "hi"', 'two\r\nlines', ' space ', '', "'", 'ä中🎈']
   const items = [...harmful, ...harmless].map((name) => ({ name, amount: '-1.5', tags: [name, 'b'] }))
-  const columns = ['name', ['amount', (item: { amount: string }) => ({ amount: item.amount })], 'tags'] as const
+  const columns = { name: 'text', amount: 'money', tags: 'text' } as const
   const csv = await text(Readable.from(csvOf(columns, async () => ({ items }))))
   const [head, ...rows] = cellsOf(csv)
   expect(head).toEqual(['name', 'amount', 'tags'])
@@ -63,7 +63,7 @@ test('cells that a spreadsheet would take for a formula are harmless, and all ot
 test('no part of a text becomes a formula where a spreadsheet splits lines at semicolons or tabs, and ignores quotes', async () => {
   const texts = [';=1', 'a;=1', 'a; "=1', 'a;\t+1', 'a\t@x', 'a;＝1', 'a\r\n-1', ' =1', '"=1', ';;=1', 'a,b;=c"d']
   const items = texts.map((name) => ({ before: 1, name }))
-  const csv = await text(Readable.from(csvOf(['before', 'name'], async () => ({ items }))))
+  const csv = await text(Readable.from(csvOf({ before: 'text', name: 'text' }, async () => ({ items }))))
   for (const part of csv.split(/[;\t\r\n]|1,/)) expect(part).not.toMatch(/^[\s"]*[=+\-@＝]/)
 })
 
