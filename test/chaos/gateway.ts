@@ -8,7 +8,8 @@ import { Pool } from 'pg'
 import { createClient } from '@redis/client'
 import { mount } from '../../adapters/hosts/node.ts'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
-import * as inRedis from '../../adapters/stores/redis/tasks.ts'
+import { Scripts } from '../../adapters/stores/redis/scripts.ts'
+import { redisTasks } from '../../adapters/stores/redis/tasks.ts'
 import { createGateway, GatewayError, type TaskStore } from '../../src/index.ts'
 import { type Provider, type VideoProvider, retrySame } from '../../src/providers/index.ts'
 
@@ -33,7 +34,8 @@ async function openStore(): Promise<TaskStore> {
   const client = createClient({ url: connection })
   client.on('error', () => undefined)
   await client.connect()
-  return withoutClock(inRedis.taskStore((...words) => client.sendCommand(words), prefix))
+  const scripts = new Scripts((...words) => client.sendCommand(words), false)
+  return withoutClock(redisTasks(scripts, prefix))
 }
 
 /** The store without its clock, which runs in real time. */

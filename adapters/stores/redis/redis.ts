@@ -15,7 +15,7 @@ import { redisVendorKeys } from './vendor-keys.ts'
 import { senderOf, type RedisClient } from './clients.ts'
 import { retrying } from './failover.ts'
 import { Scripts } from './scripts.ts'
-import { taskStore } from './tasks.ts'
+import { redisTasks } from './tasks.ts'
 
 export type { IoRedis, NodeRedis, NodeRedisCluster, NodeRedisSentinel, RedisClient, Send } from './clients.ts'
 
@@ -72,7 +72,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     keys: redisKeys(scripts, keysBase, changes),
     limits,
     ledger,
-    tasks: taskStore(send, keyBases.base('tasks')),
+    tasks: redisTasks(scripts, keyBases.base('tasks')),
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
-import * as inRedis from '../../../adapters/stores/redis/tasks.ts'
+import { Scripts } from '../../../adapters/stores/redis/scripts.ts'
+import { redisTasks } from '../../../adapters/stores/redis/tasks.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { testTaskStore } from '../../../src/testing/task-store.ts'
 import {
@@ -95,9 +96,9 @@ describe.skipIf(!hasRedis)('Redis, over two connections', () => {
     test,
     () => {
       prefix = `${base}:{${ownName()}}:`
-      return inRedis.taskStore(send(0), prefix)
+      return redisTasks(new Scripts(send(0), false), prefix)
     },
-    { reopen: () => inRedis.taskStore(send(1), prefix) },
+    { reopen: () => redisTasks(new Scripts(send(1), false), prefix) },
   )
   afterAll(async () => {
     const keys = (await send(0)('KEYS', `${base}*`)) as string[]
