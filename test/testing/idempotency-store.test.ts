@@ -150,11 +150,6 @@ const faults: [string, Fault, string][] = [
     'a stored response expires after keepMs',
   ],
   [
-    'ignores the case of keys',
-    changedKeys(({ key }) => ({ key: key.toLowerCase() })),
-    'records with different accounts, routes or keys are separate, whatever characters these contain',
-  ],
-  [
     'joins names without a separator',
     changedKeys(({ account, route, key }) => ({ account: account + route + key, route: '', key: '' })),
     'records with different accounts, routes or keys are separate, whatever characters these contain',

@@ -57,11 +57,6 @@ let made = 0
 
 const faults: Fault<Ledger>[] = [
   [
-    'hold ignores the limits of caps',
-    (ledger) => withHolds(ledger, (hold) => ({ ...hold, caps: hold.caps?.map(unlimited) ?? [] })),
-    'grants holds up to the exact limit of each measure',
-  ],
-  [
     'hold grants one unit more than the limit',
     (ledger) => {
       const more = (claim: CapClaim) => {
@@ -145,11 +140,6 @@ const faults: Fault<Ledger>[] = [
     'hold counts no tokens',
     (ledger) => withHolds(ledger, (hold) => ({ ...hold, tokens: 0n })),
     'a measure without a limit is counted and not limited',
-  ],
-  [
-    'a settlement is not counted',
-    (ledger) => withSettlements(ledger, ({ id, account, amount }) => ({ id, account, amount })),
-    'a settlement counts what it used, and the rest of its hold returns',
   ],
   [
     'a settlement leaves its hold in the use',
@@ -368,14 +358,6 @@ const faults: Fault<Ledger>[] = [
   [
     'a notice is recorded again by each settlement',
     (ledger) => withSettlements(ledger, (settlement) => withMarks(settlement, (id) => `${id} ${++made}`)),
-    'the settlement that reaches a threshold records its notice',
-  ],
-  [
-    'notices are lost',
-    (ledger) =>
-      withSettlements(ledger, ({ caps, ...rest }) => {
-        return { ...rest, caps: caps?.map((cap) => ({ ...cap, thresholds: [] })) ?? [], balanceThresholds: [] }
-      }),
     'the settlement that reaches a threshold records its notice',
   ],
   [

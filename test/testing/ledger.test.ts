@@ -261,15 +261,6 @@ const faults: Fault<Ledger>[] = [
     'opening an existing account does not change its balance or holds',
   ],
   [
-    'account names are compared without case',
-    (ledger) => ({
-      account: (id) => ledger.account(id.toLowerCase()),
-      credit: (credit) => ledger.credit({ ...credit, account: credit.account.toLowerCase() }),
-      hold: (hold) => ledger.hold({ ...hold, account: hold.account.toLowerCase() }),
-    }),
-    'similar account names, hold ids and references are separate',
-  ],
-  [
     'entries are listed oldest first',
     (ledger) => ({
       async entries(account, page) {

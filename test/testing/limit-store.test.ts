@@ -146,14 +146,6 @@ const faults: Fault<LimitStore>[] = [
     'does not use the clock of the process',
   ],
   [
-    'names are compared without case',
-    (store) => ({
-      take: (claim) =>
-        store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, bucket: rule.bucket.toLowerCase() })) }),
-    }),
-    'similar bucket names are separate buckets',
-  ],
-  [
     'a changed limit begins with a full bucket',
     (store) => {
       const bursts = new Map<string, number>()

@@ -97,14 +97,6 @@ const faults: Fault<ResponseStore>[] = [
     'exactly one of many concurrent replaces of one version succeeds',
   ],
   [
-    'the case of ids is ignored',
-    (store) => ({
-      put: (record) => store.put({ ...record, id: record.id.toLowerCase() }),
-      get: (account, id) => store.get(account, id.toLowerCase()),
-    }),
-    'records with different accounts or ids are separate, whatever characters these contain',
-  ],
-  [
     'accounts and ids are joined',
     (store) => {
       const joined = (account: string, id: string) => `${account}:${id}`
@@ -142,16 +134,6 @@ const faults: Fault<ResponseStore>[] = [
         holding: async (account, item) => (await store.holding(account, item)) ?? gone.get(account),
       }
     },
-    'deleteAll deletes every record of an account with its items, and none of others',
-  ],
-  [
-    'deleteAll deletes the accounts whose names differ in case only',
-    (store) => ({
-      async deleteAll(account) {
-        await store.deleteAll?.(account.toUpperCase())
-        return (await store.deleteAll?.(account)) ?? false
-      },
-    }),
     'deleteAll deletes every record of an account with its items, and none of others',
   ],
   [

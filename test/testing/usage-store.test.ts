@@ -109,18 +109,6 @@ const faults: Fault<UsageStore>[] = [
     'days begin at midnight in the given time zone offset',
   ],
   [
-    'names are compared without case',
-    (store) => ({
-      list: async ({ model, ...question }) => {
-        const { items } = await store.list({ ...question, limit: 1_000 })
-        return {
-          items: items.filter((item) => model === undefined || item.model.toLowerCase() === model.toLowerCase()),
-        }
-      },
-    }),
-    'similar names are separate, and sums are ordered by code point',
-  ],
-  [
     'refused requests are recorded like others, so that sums count them',
     (store) => ({ appendRefused: (records) => store.append(records) }),
     'lists and finds refused requests, and does not sum them',
@@ -183,16 +171,6 @@ const faults: Fault<UsageStore>[] = [
       },
     }),
     'lists only records of a user, session, tag, outcome or error code',
-  ],
-  [
-    'a request counts only for its first tag',
-    (store) => ({
-      summarise: async (question) => {
-        const rows = await store.summarise(question)
-        return question.by[0] === 'tag' ? rows.filter(({ tag }) => tag !== 'b') : rows
-      },
-    }),
-    'sums by user, tag and session',
   ],
   [
     'requests without a user are missing from sums by user',
