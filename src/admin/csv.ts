@@ -122,8 +122,9 @@ const formula = /^(?=[;\t\r\n])|(?<=^|[;\t\r\n])(?=[\s"']*[=+\-@﹢﹣﹦﹫＋�
 function cellOf(kind: CellKind, value: unknown): string {
   if (value === undefined) return ''
   if (kind === 'time') return new Date(value as number).toISOString()
-  if (kind === 'money' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = Array.isArray(value) ? value.join(' ') : (value as string)
+  if (kind === 'money') return text
   const harmless = text.replace(formula, "'")
   return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

@@ -118,7 +118,7 @@ export function redisTasks(scripts: Scripts, base: string): TaskStore {
       const claimed = await many(claim, now, now + leaseMs, limit)
       return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
-    countDue: async (now, most) => Number(await scripts.run<number>(countDue, base, now, most)),
+    countDue: (now, most) => scripts.run<number>(countDue, base, now, most),
     list: (account, { now, limit, after, order }) =>
       many(
         list,

@@ -35,7 +35,7 @@ function collecting(pool: ReturnType<typeof mariadbPool>) {
     const connection = await pool.getConnection()
     const collected = (method: 'query' | 'execute') => (given: { sql: string }, values: unknown[]) => {
       statements.set(given.sql, values)
-      return connection[method](given as never, values)
+      return connection[method](given, values)
     }
     return new Proxy(connection, {
       get(target, name) {
