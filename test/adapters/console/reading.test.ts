@@ -85,6 +85,45 @@ describe.skipIf(!hasChromium)('a reader', () => {
     await end()
   })
 
+  test('sorts usage by a column, and sees the sums of all rows and of the range that is chosen', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin')
+    await go('#/usage?by=model&range=30d')
+    const column = async () => (await page.locator('tbody tr td:nth-of-type(1)').allInnerTexts()).map(whole)
+    const whole = (text: string) => Number(text.replaceAll(',', ''))
+    await page.getByRole('button', { name: 'Requests', exact: true }).click()
+    const counts = await column()
+    expect(counts).toEqual(counts.toSorted((left, right) => right - left))
+    await page.getByRole('button', { name: 'Requests', exact: true }).click()
+    expect(await column()).toEqual(counts.toReversed())
+    const total = await page.locator('tfoot td').first().innerText()
+    expect(whole(total)).toBe(counts.reduce((sum, count) => sum + count))
+    await page.getByRole('button', { name: 'Own', exact: true }).click()
+    await expect.poll(column).not.toEqual(counts.toReversed())
+    const begins = new Date(Date.now() - 20 * 24 * hour).toJSON().slice(0, 10)
+    await page.getByLabel('From').fill(begins)
+    await expect.poll(() => page.url()).toContain('range=own')
+    await expect
+      .poll(async () => Number(/from=(\d+)/.exec(page.url())?.[1]))
+      .toBe(new Date(`${begins}T00:00`).getTime())
+    await end()
+  })
+
+  test('comes from a bar of a chart to the requests of its day', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin')
+    await go('#/overview?range=30d')
+    const plot = page.locator('.u-over').first()
+    const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {}
+    await plot.hover({ position: { x: width / 2, y: height / 2 } })
+    await page.locator('.plot-tooltip:visible').first().getByText('Total').waitFor()
+    await plot.click({ position: { x: width / 2, y: height / 2 } })
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    await settled(page)
+    const { from, to } = Object.fromEntries(new URLSearchParams(page.url().split('?')[1])) as Record<string, string>
+    expect(Number(to) - Number(from)).toBe(24 * hour)
+    expect(await page.getByRole('row').count()).toBeGreaterThan(1)
+    await end()
+  })
+
   test('reads names of keys wherever usage is divided by key', async () => {
     const id = stage.requests.acme[1] ?? ''
     const { page, go, end } = await visit(browser, served.url, 'acme')
@@ -98,6 +137,7 @@ describe.skipIf(!hasChromium)('a reader', () => {
 
   test('sees which part of the input vendors read from their caches, by model and by deployment', async () => {
     const { page, go, end } = await visit(browser, served.url, 'admin')
+    await settled(page)
     for (const by of ['model', 'providerModel'] as const) {
       const answer = page.waitForResponse((response) => response.url().includes('api/usage?'))
       await go(`#/usage?by=${by}&range=30d`)

@@ -3,31 +3,55 @@ import { useMemo } from 'preact/hooks'
 import { get } from '../api.js'
 import { compact, duration, percent, roundMoney, whole } from '../format.js'
 import { useEvery, useLoad } from '../load.js'
+import { filter, usePlace } from '../location.js'
 import { Button } from '../parts/button.js'
 import { ChartCard } from '../parts/chart.js'
 import { PageHead } from '../parts/details.js'
+import { SelectField } from '../parts/field.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
-import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
+import { before, PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
 import { ShareCard } from '../parts/share.js'
 import { Warnings } from '../parts/warnings.js'
 import { latencyPlot, merge, plotsOf, sum, typical } from '../series.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
-/** @import { LatencyPoint, Series } from '../shapes.d.ts' */
+/** @import { Period } from '../parts/period.js' */
+/** @import { LatencyPoint, Point, Series } from '../shapes.d.ts' */
 
-/** @typedef {ReturnType<typeof usePeriod>} Period */
+const splits = /** @type {const} */ (['model', 'account', 'key', 'user'])
+
+/** @typedef {Series & { period: Period, previous: readonly Point[] }} Loaded */
 
 export function OverviewPage() {
   const { isBilled, role } = useSession()
   const period = usePeriod()
-  const { data, error, loading, reload } = useLoad((signal) => load(period, isBilled, signal), [period])
+  const { query } = usePlace()
+  const offered = splits.filter((each) => role === 'admin' || each !== 'account')
+  const by = offered.find((each) => each === query['by']) ?? 'model'
+  const { data, error, loading, reload } = useLoad((signal) => load(period, by, isBilled, signal), [period, by])
   useEvery(60_000, reload)
   const refresh = h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload })
   return h(
     'div',
     { class: 'page', 'aria-busy': loading },
-    h(PageHead, { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] }),
+    h(
+      PageHead,
+      { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] },
+      h('p', { class: 'subtitle' }, t('timesIn', { zone: timeZone() })),
+    ),
+    isBilled &&
+      h(
+        'div',
+        { class: 'filters' },
+        h(SelectField, {
+          label: t('groupBy'),
+          compact: true,
+          value: by,
+          onChange: (value) => filter({ by: value }),
+          options: offered.map((each) => /** @type {const} */ ([each, t(`by_${each}`)])),
+        }),
+      ),
     role === 'admin' && h(Warnings, null),
     error !== undefined && h(ErrorNotice, { error, retry: reload }),
     data === undefined && error === undefined && h(Loading, null),
@@ -35,22 +59,25 @@ export function OverviewPage() {
   )
 }
 
-/** @param {Period} period @param {boolean} isBilled @param {AbortSignal} signal @returns {Promise<Series & { period: Period }>} */
-async function load(period, isBilled, signal) {
-  const { from, to, merged } = period
+/** @param {Period} period @param {typeof splits[number]} by @param {boolean} isBilled @param {AbortSignal} signal @returns {Promise<Loaded>} */
+async function load(period, by, isBilled, signal) {
+  const { merged } = period
   const measure = isBilled ? 'cost' : 'requests'
-  const zone = period.period === 'day' ? { timeZone: timeZone() } : {}
-  const asked = { from, to, period: period.period, ...zone, by: 'model', top: 5, measure }
-  const { total, series } = /** @type {Series} */ (await get('usage/series', asked, signal))
+  const ask = (/** @type {Period} */ { from, to, period: each }, /** @type {object} */ more) =>
+    get('usage/series', { from, to, period: each, ...(each === 'day' && { timeZone: timeZone() }), ...more }, signal)
+  const [{ total, series }, previous] = /** @type {[Series, Series]} */ (
+    await Promise.all([ask(period, { by, top: 5, measure }), ask(before(period), {})])
+  )
   return {
     total: merge(total, merged),
     series: series.map(({ name, points }) => ({ name, points: merge(points, merged) })),
     period,
+    previous: previous.total,
   }
 }
 
-/** @param {Series & { period: Period }} loaded */
-function Figures({ total, series, period }) {
+/** @param {Loaded} loaded */
+function Figures({ total, series, period, previous }) {
   const { from, to, periodMs } = period
   const { currency, role, isBilled } = useSession()
   const plots = useMemo(() => plotsOf({ total, series, periodMs, currency }), [total, currency])
@@ -64,6 +91,7 @@ function Figures({ total, series, period }) {
   const rate = requests === 0 ? 0 : incomplete / requests
   const shares =
     role === 'admin' ? /** @type {const} */ (['model', 'account']) : /** @type {const} */ (['model', 'key'])
+  const change = (/** @type {(point: Point) => number} */ value) => changed(sum(total, value), sum(previous, value))
   if (requests === 0) return h(Empty, { title: t('noUsage') }, t('noUsageHint'))
   return h(
     'div',
@@ -72,7 +100,7 @@ function Figures({ total, series, period }) {
       h(ChartCard, {
         title: t('cost'),
         value: cost,
-        note: t('byModel'),
+        note: change((point) => Number(point.cost)),
         summary: t('costSummary', { cost }),
         data: plots.cost,
         class: 'wide',
@@ -80,6 +108,7 @@ function Figures({ total, series, period }) {
     h(ChartCard, {
       title: t('requests'),
       value: whole(requests),
+      note: change((point) => point.requests),
       summary: t('requestsSummary', { requests: whole(requests) }),
       data: plots.requests,
       ...(!isBilled && { class: 'wide' }),
@@ -101,6 +130,13 @@ function Figures({ total, series, period }) {
     h(Latency, { period }),
     ...shares.map((by) => h(ShareCard, { by, from, to, key: by })),
   )
+}
+
+/** Against the same length before. @param {number} now @param {number} then */
+function changed(now, then) {
+  if (then === 0) return undefined
+  const part = now / then - 1
+  return t('sinceBefore', { change: `${part < 0 ? '−' : '+'}${percent(Math.abs(part))}` })
 }
 
 /** Loaded on its own: it is read from single requests. @param {{ period: Period }} properties */

@@ -42,33 +42,43 @@ export function UsagePage() {
   const by = offered.find((each) => each === query['by']) ?? 'model'
   const { account, model } = query
   const asked = { by, from, to, account, model, ...(by === 'day' && { timeZone: timeZone() }) }
-  const { data, error, loading, reload } = useLoad(
-    async (signal) => ordered((await get('usage', asked, signal)).items, by),
+  const {
+    data: loaded,
+    error,
+    loading,
+    reload,
+  } = useLoad(
+    async (signal) => ({ by, rows: ordered((await get('usage', asked, signal)).items, by) }),
     Object.values(asked),
   )
+  // Rows of another grouping do not fit the columns.
+  const data = loaded?.by === by ? loaded.rows : undefined
   const nameOf = useKeyNames(by === 'key', account)
   const actions = [
     h(PeriodPicker, { range }),
     h(LinkButton, { href: urlOf('usage.csv', asked), icon: 'download', download: true }, t('csv')),
   ]
-  /** @type {readonly (readonly [title: string, value: (row: StatisticsRow) => string | undefined])[]} */
+  const amount = (/** @type {string} */ title, /** @type {'cost' | 'vendorCost' | 'margin'} */ name) => ({
+    title,
+    of: (/** @type {StatisticsRow} */ row) => Number(row[name] ?? 0),
+    shown: (/** @type {number} */ _, /** @type {StatisticsRow | undefined} */ row) =>
+      row?.[name] === undefined ? '–' : money(row[name], currency, 4, 4),
+  })
   const numbers = [
-    [t('requests'), ({ requests }) => whole(requests)],
-    [t('incomplete'), ({ incomplete }) => dashed(incomplete)],
-    ...units.map(
-      (unit) => /** @type {const} */ ([named('unit', unit), (/** @type {StatisticsRow} */ row) => dashed(row[unit])]),
-    ),
-    [t('cacheHits'), cacheHits],
-    ...(isBilled
-      ? [
-          /** @type {const} */ ([
-            t(features.costs ? 'revenue' : 'cost'),
-            (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4),
-          ]),
-        ]
-      : []),
-    ...(features.costs ? costColumns(isBilled, currency) : []),
+    count(t('requests'), ({ requests }) => requests),
+    count(t('incomplete'), ({ incomplete }) => incomplete),
+    ...units
+      .filter((unit) => data?.some((row) => row[unit] > 0))
+      .map((unit) => count(named('unit', unit), (row) => row[unit])),
+    { title: t('cacheHits'), of: cacheHits, shown: (/** @type {number} */ part) => (part === 0 ? '–' : percent(part)) },
+    isBilled && amount(t(features.costs ? 'revenue' : 'cost'), 'cost'),
+    features.costs && amount(t('vendorCost'), 'vendorCost'),
+    features.costs && isBilled && amount(t('margin'), 'margin'),
+    features.costs && count(t('uncosted'), ({ uncosted = 0 }) => uncosted),
   ]
+  // A request can have several tags.
+  const total = data !== undefined && by !== 'tag' ? totalOf(data) : undefined
+  const hasOrder = by !== 'day'
   return h(
     'div',
     { class: 'page' },
@@ -95,33 +105,44 @@ export function UsagePage() {
       keyOf: (/** @type {StatisticsRow} */ row) => row[by] ?? '',
       empty: h(Empty, { title: t('noUsage') }, t('noUsageHint')),
       columns: [
-        { title: t(`by_${by}`), head: true, cell: (row) => h(Name, { by, value: row[by] ?? '', range, nameOf }) },
-        ...numbers.map(([title, cell]) => ({ title, numeric: true, cell })),
+        {
+          title: t(`by_${by}`),
+          head: true,
+          cell: (row) => h(Name, { by, value: row[by] ?? '', range, nameOf }),
+          ...(total && { total: t('total') }),
+        },
+        ...numbers.map(
+          (column) =>
+            column && {
+              title: column.title,
+              numeric: true,
+              cell: (/** @type {StatisticsRow} */ row) => column.shown(column.of(row), row),
+              ...(hasOrder && { order: column.of }),
+              ...(total && { total: column.shown(column.of(total), total) }),
+            },
+        ),
       ],
     }),
   )
 }
 
-/**
- * What the host paid to vendors, and what is left.
- * @param {boolean} isBilled @param {string | undefined} currency
- * @returns {readonly (readonly [title: string, value: (row: StatisticsRow) => string | undefined])[]}
- */
-function costColumns(isBilled, currency) {
-  const amount = (/** @type {string | undefined} */ value) => (value === undefined ? '–' : money(value, currency, 4, 4))
-  return [
-    [t('vendorCost'), ({ vendorCost }) => amount(vendorCost)],
-    ...(isBilled
-      ? [/** @type {const} */ ([t('margin'), (/** @type {StatisticsRow} */ { margin }) => amount(margin)])]
-      : []),
-    [t('uncosted'), ({ uncosted = 0 }) => dashed(uncosted)],
-  ]
-}
-
 /** The part of the input that vendors read from their caches. @param {StatisticsRow} row */
 function cacheHits({ promptTokens, cachedTokens }) {
-  return promptTokens === 0 ? '–' : percent(cachedTokens / promptTokens)
+  return promptTokens === 0 ? 0 : cachedTokens / promptTokens
 }
+
+/** @param {readonly StatisticsRow[]} rows @returns {StatisticsRow} */
+function totalOf(rows) {
+  /** @type {Record<string, number | string>} */
+  const total = {}
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (typeof value === 'number') total[name] = Number(total[name] ?? 0) + value
+    else if (amounts.has(name)) total[name] = (Number(total[name] ?? 0) + Number(value)).toFixed(9)
+  }
+  return /** @type {any} */ (total)
+}
+
+const amounts = new Set(['cost', 'vendorCost', 'margin'])
 
 /** Leads to the requests of a row. @param {{ by: Dimension, value: string, range: string, nameOf: (key: string) => string }} properties */
 function Name({ by, value, range, nameOf }) {
@@ -134,6 +155,11 @@ function Name({ by, value, range, nameOf }) {
 function ordered(rows, by) {
   if (by === 'day') return rows.toReversed()
   return rows.toSorted((left, right) => Number(right.cost) - Number(left.cost) || right.requests - left.requests)
+}
+
+/** A column of counts. @param {string} title @param {(row: StatisticsRow) => number} of */
+function count(title, of) {
+  return { title, of, shown: dashed }
 }
 
 /** @param {number} value */

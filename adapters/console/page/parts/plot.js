@@ -1,5 +1,6 @@
 /** A plot over time, drawn by uPlot on a canvas. */
 import uPlot from 'uplot'
+import { linkTo } from '../location.js'
 import { followTheme } from '../theme.js'
 import { language } from '../words.js'
 import { tooltip } from './tooltip.js'
@@ -102,7 +103,55 @@ function optionsOf(data, colorOf, width) {
         values: (_, splits) => splits.map((value) => format(value)),
       },
     ],
-    plugins: [tooltip(data)],
+    plugins: [tooltip(data), ...(kind === 'bars' ? [unfinished(data, colorOf), picking(data)] : [])],
+  }
+}
+
+/** A period that is not over is hatched: it will be higher. @param {PlotData} data @param {(name: string) => string} colorOf @returns {uPlot.Plugin} */
+function unfinished({ times, periodMs, lines }, colorOf) {
+  const last = times.length - 1
+  const begins = times[last] ?? 0
+  const sum = sumOf(lines, last)
+  if (sum === 0 || begins + periodMs <= Date.now()) return { hooks: {} }
+  return {
+    hooks: {
+      draw: (plot) => {
+        const { ctx, bbox } = plot
+        const at = (/** @type {number} */ ms) => plot.valToPos(ms / 1_000, 'x', true)
+        const half = (at(begins + periodMs) - at(begins)) / 2
+        const [left, top] = [at(begins) - half, plot.valToPos(sum, 'y', true)]
+        ctx.save()
+        ctx.beginPath()
+        ctx.rect(left, top, 2 * half, bbox.top + bbox.height - top)
+        ctx.clip()
+        ctx.strokeStyle = colorOf('--surface')
+        ctx.lineWidth = 2 * devicePixelRatio
+        const step = 7 * devicePixelRatio
+        ctx.beginPath()
+        for (let x = left - bbox.height; x < left + 2 * half; x += step) {
+          ctx.moveTo(x, bbox.top + bbox.height)
+          ctx.lineTo(x + bbox.height, bbox.top)
+        }
+        ctx.stroke()
+        ctx.restore()
+      },
+    },
+  }
+}
+
+/** A click on a bar leads to the requests of its period. @param {PlotData} data @returns {uPlot.Plugin} */
+function picking({ times, periodMs }) {
+  return {
+    hooks: {
+      init: (plot) => {
+        plot.over.style.cursor = 'pointer'
+        plot.over.addEventListener('click', () => {
+          const at = times[plot.cursor.idx ?? -1]
+          if (at === undefined) return
+          location.hash = linkTo(['requests'], { range: 'own', from: String(at), to: String(at + periodMs) })
+        })
+      },
+    },
   }
 }
 

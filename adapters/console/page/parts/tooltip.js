@@ -1,10 +1,10 @@
-import { language } from '../words.js'
+import { language, t } from '../words.js'
 
 /** @import { PlotData } from './plot.js' */
 /** @import uPlot from 'uplot' */
 
 /** Shows the values of the period under the pointer. @param {PlotData} data @returns {uPlot.Plugin} */
-export function tooltip({ times, periodMs, lines, format }) {
+export function tooltip({ times, periodMs, lines, kind, format }) {
   const box = document.createElement('div')
   box.className = 'plot-tooltip'
   box.hidden = true
@@ -21,9 +21,11 @@ export function tooltip({ times, periodMs, lines, format }) {
         const shown = lines.filter(
           ({ values }) => typeof values[idx] === 'number' && (values[idx] !== 0 || lines.length < 3),
         )
+        const sum = shown.reduce((total, { values }) => total + (values[idx] ?? 0), 0)
         box.replaceChildren(
           head,
           ...shown.toReversed().map(({ name, color, values }) => row(name, color, format(values[idx] ?? 0))),
+          ...(kind === 'bars' && shown.length > 1 ? [row(t('total'), 'transparent', format(sum))] : []),
         )
         const isRight = left > plot.over.clientWidth / 2
         box.style.transform = `translateX(${isRight ? `calc(${left - 12}px - 100%)` : `${left + 12}px`})`
@@ -36,7 +38,7 @@ export function tooltip({ times, periodMs, lines, format }) {
 function row(name, color, value) {
   const [line, swatch, label, number] = ['p', 'i', 'span', 'b'].map((tag) => document.createElement(tag))
   if (!line || !swatch || !label || !number) return ''
-  swatch.style.background = `var(${color})`
+  swatch.style.background = color.startsWith('--') ? `var(${color})` : color
   label.textContent = name
   number.textContent = value
   line.append(swatch, label, number)
