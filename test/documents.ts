@@ -60,7 +60,7 @@ export function section({ path, text }: Document, title: string): string {
 }
 
 /** What is between `<!-- name -->` and `<!-- /name -->`. */
-export function marked({ path, text }: Document, name: string): string {
+export function marked({ path, text }: Pick<Document, 'path' | 'text'>, name: string): string {
   const [, found] = text.split(new RegExp(`<!-- /?${name} -->\n?`))
   if (found === undefined) throw new Error(`${path} has no "${name}"`)
   return found
