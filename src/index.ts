@@ -4,6 +4,7 @@
  */
 export type { AccountView, EntryView } from './admin/account-view.ts'
 export type { AccountAdmin, AccountQuestion, Compaction, Credited } from './admin/accounts.ts'
+export type { AllowanceRequest, ExpiringCredit } from './admin/credits.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
 export type { CsvAdmin } from './admin/csv.ts'

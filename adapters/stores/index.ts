@@ -6,6 +6,8 @@ export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contrac
 export type { AttemptRecord } from '../../src/money/attempt-log.ts'
 export { keySearched } from '../../src/callers/key-fields.ts'
 export { pageOfKeys } from '../../src/callers/search.ts'
+export type { Allotment, LedgerLots, LotState } from '../../src/money/lots/contract.ts'
+export { takenOf } from '../../src/money/lots/lots.ts'
 export type {
   Credit,
   CreditVerdict,

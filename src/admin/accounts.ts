@@ -9,6 +9,15 @@ import type { Refund, TopUp } from './questions.ts'
 import { accountShape, id, page as pageShape, payment as paymentShape, prefix, refund, time } from './questions.ts'
 import { ofAny, requireId, requireMethod, requireScoped, requireValid } from './check.ts'
 import { differences, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
+import { askingLots, creditUntil, type AskLedger } from '../money/lots/credits.ts'
+import {
+  allowance,
+  allowed,
+  amountIn,
+  expiringCredits,
+  type AllowanceRequest,
+  type ExpiringCredit,
+} from './credits.ts'
 import { mapPage, allItems } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
 
@@ -52,6 +61,7 @@ const rules = {
   payment: strict({ account: id, ...paymentShape }),
   refund: strict({ account: id, ...refund }),
   compaction: strict({ ...ofAny, before: time }),
+  allowance: strict({ account: id, ...allowance }),
 }
 
 /** Accounts, payments and ledger entries. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
@@ -113,6 +123,24 @@ export class AccountAdmin {
     const least = parseMoney(this.#services.minimumTopUp)
     if (micros < least) throw invalid(`A top-up is at least ${formatMoney(least)}.`, 'amount')
     return this.#credit('accounts.topUp', payment, micros)
+  }
+
+  /**
+   * Gives an account an amount in each period, from the current one on. What is left expires at the end of the period, and
+   * charges use it up before what expires later or never. Replaces the allowance that the account has.
+   */
+  async allow(request: AllowanceRequest): Promise<ExpiringCredit[]> {
+    requireValid(rules.allowance, request)
+    const { account, reference } = request
+    const after = await allowed(this.#asking(), request, this.#services.now())
+    await this.#services.note({ action: 'accounts.allow', account, target: reference, after })
+    return this.credits(account)
+  }
+
+  /** What is left of the credits of an account that expire, the soonest first. */
+  async credits(account: string): Promise<ExpiringCredit[]> {
+    requireId(account, 'account')
+    return expiringCredits(this.#asking(), account, this.#services.now())
   }
 
   /** Adds to or subtracts from a balance, without a minimum: for corrections and refunds. */
@@ -230,12 +258,17 @@ export class AccountAdmin {
 
   async #credit(
     action: string,
-    { account, reference, note, refunds }: Omit<TopUp, 'amount'> & { readonly refunds?: string },
+    { account, reference, note, expiresAt, refunds }: Omit<TopUp, 'amount'> & { readonly refunds?: string },
     amount: bigint,
   ) {
+    if (expiresAt !== undefined && (amount < 0n || expiresAt <= this.#services.now()))
+      throw invalid('"expiresAt" must be in the future, and the amount above zero.', 'expiresAt')
     const counted = refunds !== undefined && this.#ledger.store?.caps !== undefined
     const credit = { account, amount, reference, ...(note !== undefined && { note }), ...(counted && { refunds }) }
-    const { outcome, balance } = await this.#ledger.ask((ledger) => ledger.credit(credit))
+    const { outcome, balance } =
+      expiresAt === undefined
+        ? await this.#ledger.ask((ledger) => ledger.credit(credit))
+        : await creditUntil(this.#asking(), credit, expiresAt)
     if (outcome === 'conflict') {
       throw new GatewayError('conflict', {
         param: 'reference',
@@ -243,23 +276,24 @@ export class AccountAdmin {
       })
     }
     if (outcome !== 'already') {
+      const sums = { amount: formatMoney(amount), balance: formatMoney(balance) }
       const payment = {
-        amount: formatMoney(amount),
-        balance: formatMoney(balance),
-        ...(note !== undefined && { note }),
+        ...sums,
+        ...(note && { note }),
+        ...(expiresAt && { expiresAt }),
       }
       await this.#services.note({ action, account, target: reference, after: payment })
     }
     return { balance: formatMoney(balance), repeated: outcome === 'already' }
   }
+
+  #asking(): AskLedger {
+    if (this.#ledger.store?.lots === undefined) throw invalid('The ledger does not support credits that expire.')
+    return ((question) => this.#ledger.ask(question as never)) as AskLedger
+  }
 }
 
-/** The amount of a valid payment in micro-units. Throws a 400 for an invalid one. */
 function amountOf(payment: TopUp): bigint {
   requireValid(rules.payment, payment)
-  try {
-    return parseMoney(payment.amount)
-  } catch (error) {
-    throw invalid((error as Error).message, 'amount', error)
-  }
+  return amountIn(payment.amount)
 }

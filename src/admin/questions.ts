@@ -63,6 +63,13 @@ export const auditFilter: Shape<AuditFilter> = {
   to: time.optional(),
 }
 
+export const timeZone: z.ZodType<string | undefined> = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin')
+  .optional()
+  .describe('Time zone in which days and months begin, by its IANA name. Default UTC.')
+
 /** A payment to an account. */
 export interface TopUp {
   /** The account that is credited. */
@@ -73,6 +80,11 @@ export interface TopUp {
   readonly reference: string
   /** A remark, stored with the entry. */
   readonly note?: string
+  /**
+   * When what is left of it expires. Milliseconds since the epoch. Charges use up first what expires first. Default: never. Only
+   * for an amount above zero.
+   */
+  readonly expiresAt?: number
 }
 
 /** A refund of a request. */
@@ -96,6 +108,7 @@ export const payment: Shape<Omit<TopUp, 'account'>> = {
   amount: amount as z.ZodType<string>,
   reference: id.describe('Your id of the payment. The same reference and amount again changes nothing.'),
   note: storable(4_096).optional(),
+  expiresAt: time.optional().describe('Milliseconds since the epoch: what is left then expires. Default: never.'),
 }
 
 export const refund: Shape<Omit<Refund, 'account'>> = {
@@ -195,13 +208,6 @@ export const listFilter: Shape<Omit<UsageFilter, 'account'>> = {
   ...usageFilter,
   outcome: z.enum([...outcomes, 'refused']).optional(),
 }
-
-const timeZone = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin')
-  .optional()
-  .describe('Time zone in which days and months begin, by its IANA name. Default UTC.')
 
 export const dimensions: z.ZodType<UsageDimension[]> = z
   .array(

@@ -55,7 +55,12 @@ export class Admission extends AdmissionServices {
     this.leases.close()
     // Extends the holds first, so that they do not expire even if there is no time to settle them.
     this.leases.keep(this.settlements.unsettled)
-    await Promise.all([this.settlements.drain(settleMs, ms), this.records?.drain(ms), this.retention?.close()])
+    await Promise.all([
+      this.settlements.drain(settleMs, ms),
+      this.records?.drain(ms),
+      this.retention?.close(),
+      this.expiry?.close(),
+    ])
   }
 }
 

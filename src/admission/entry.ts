@@ -80,16 +80,19 @@ export class Entry {
     const { claim, hold } = ticket.demand
     this.#askedAt = this.#admission.reached.asks()
     const answer = this.#admission.counters.admit(claim, hold)
-    return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
+    const isFinal = !(answer instanceof Promise) && !this.#lacksMoney(answer)
+    return isFinal ? this.#judge(answer, ticket) : this.#wait(answer, ticket)
   }
 
-  async #wait(answer: Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
-    const { counters, settlements } = this.#admission
+  async #wait(answer: CountersVerdict | Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
+    const { counters, settlements, expiry } = this.#admission
     const { claim, hold } = ticket.demand
     const since = performance.now()
     let given: CountersVerdict
     try {
       given = await answer
+      if (this.#lacksMoney(given) && (await expiry?.renews(this.caller.account)))
+        given = await counters.admit(claim, hold)
       const mayFit = async () => given.local !== true && this.#admission.mayFit(hold, given.limits, given.hold)
       if (settlements.areReturning && (await mayFit())) {
         await settlements.returned(placeWaitMs)
@@ -105,6 +108,10 @@ export class Entry {
       throw error
     }
     return this.#judge(given, ticket)
+  }
+
+  #lacksMoney({ hold }: CountersVerdict): boolean {
+    return hold?.outcome === 'insufficient' && this.#admission.expiry !== undefined
   }
 
   #judge({ limits, hold, local = false, doubtful = false }: CountersVerdict, ticket: Ticket): Ticket {

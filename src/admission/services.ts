@@ -4,6 +4,8 @@ import type { BillingOptions } from '../money/options.ts'
 import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { multiplierOne } from '../money/prices/rate.ts'
 import type { LimitStore, LimitVerdict } from '../money/limits/contract.ts'
+import { askingLots } from '../money/lots/credits.ts'
+import { CreditExpiry } from '../money/lots/expiry.ts'
 import { ReachedLimits } from '../money/limits/reached-limits.ts'
 import { memoryLimitStore } from '../money/limits/memory.ts'
 import type { LimitOptions } from '../money/limits/options.ts'
@@ -63,6 +65,8 @@ export class AdmissionServices {
   readonly usualTokens: UsualTokens = new UsualTokens()
   readonly options: AdmissionOptions
   readonly settlements: SettlementQueue
+  /** Undefined if the ledger keeps no money that expires. */
+  readonly expiry: CreditExpiry | undefined
   readonly unrated: UnratedUsage
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
@@ -74,15 +78,17 @@ export class AdmissionServices {
 
   constructor(options: AdmissionOptions) {
     const { limits, limitOptions, ledger, admission, usage, usageOptions, timeoutMs, now, observer } = options
+    const failed = observer.storeFailed
     this.options = options
     this.reached = new ReachedLimits(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
-    const failed = observer.storeFailed
     this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
     this.caps = new CapHolds(options)
     this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
     this.unrated = new UnratedUsage(observer)
+    const ask = askingLots(ledger, this.#ledgerGuard)
+    this.expiry = ask && new CreditExpiry({ ask, now: options.time })
     const { journalMs = usualJournalMs } = options.billing
     this.settlements = new SettlementQueue(this.counters, observer, journalMs)
     if (usage === undefined) return

@@ -99,6 +99,7 @@ export class Ticket {
     const overage = cost > held ? cost - held : 0n
     const used = receipt.delivered ?? receipt.usage
     const end = this.#ending(charged, used.total_tokens)
+    if (cost > 0n) this.#admission.expiry?.use()
     const returned = this.#returned(used.total_tokens)
     if (receipt.outcome === 'completed') {
       this.#vacate()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../money/ledger/contract.ts'
 import { mostMicros } from '../money/money.ts'
 import { fresh, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
+import { testLots } from './ledger-lots.ts'
 import { funded, fundsOf, testAccounts } from './ledger-accounts.ts'
 import { testCompaction } from './ledger-compaction.ts'
 import { testCaps } from './ledger-caps.ts'
@@ -270,6 +271,7 @@ export function testLedger(
   })
 
   testAccounts(it)
+  testLots(it)
   testCompaction(suite)
   testCaps(it)
   testCapPeriods(suite)

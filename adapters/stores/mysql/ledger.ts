@@ -9,11 +9,13 @@ import {
   type LedgerAccount,
   type SettleVerdict,
   type Sweep,
+  takenOf,
 } from '../index.ts'
 import { inParts } from '../batches.ts'
 import { openingOf, sqlAccounts } from '../sql/accounts.ts'
+import { allotmentValues, allotting, lotStateOf, readingLots, sqlLots } from '../sql/lots.ts'
 import { noticeSweep, sqlNotices } from '../sql/notices.ts'
-import type { Sql } from '../sql/sql.ts'
+import type { Sql, TableRow } from '../sql/sql.ts'
 import { sweepOf } from '../sql/sweep.ts'
 import type { Calls } from './calls.ts'
 import { CapBooks } from './cap-books.ts'
@@ -38,6 +40,7 @@ export function mysqlLedger(
   ]
   return {
     caps: { read: (claims) => calls.states(claims), ...sqlOverrides(sql), ...sqlNotices(sql) },
+    lots: sqlLots(sql),
     hold: async (hold) => {
       if (hold.caps !== undefined) for (const sweep of sweeps) sweep.use()
       return (await calls.admit({ hold })).hold as HoldVerdict
@@ -91,23 +94,36 @@ async function renewHolds(
 }
 
 /** Books a credit. If another process books one with its reference at the same time, the transaction is repeated. */
-async function book(ask: Ask, { account, amount, reference, note, refunds }: Credit): Promise<CreditVerdict> {
+async function book(ask: Ask, given: Credit): Promise<CreditVerdict> {
+  const { account, amount: wanted, reference, note, refunds, allotment, spentTo } = given
   const text = 'SELECT account, amount FROM @.entries WHERE is_credit = 1 AND reference = ?'
   const [made] = (await ask(text, [reference])).rows
+  const verdict = (outcome: CreditVerdict['outcome'], balance: bigint, amount: bigint): CreditVerdict => ({
+    outcome,
+    balance,
+    ...(spentTo !== undefined && { amount }),
+  })
   if (made !== undefined) {
     const { rows } = await ask('SELECT balance FROM @.accounts WHERE id = ?', [account])
-    const same = made['account'] === account && BigInt(made['amount'] as string) === amount
-    return { outcome: same ? 'already' : 'conflict', balance: BigInt((rows[0]?.['balance'] ?? 0) as string) }
+    const amount = BigInt(made['amount'] as string)
+    const same = made['account'] === account && (spentTo !== undefined || amount === wanted)
+    return verdict(same ? 'already' : 'conflict', BigInt((rows[0]?.['balance'] ?? 0) as string), amount)
   }
   const locked = await lockRows(ask, 'accounts', 'id', [account])
-  const balance = BigInt(locked.get(account)?.row['balance'] as string) + amount
-  await ask(
-    `INSERT INTO @.entries (account, kind, is_credit, reference, amount, note) VALUES (?, 'credit', true, ?, ?, ?)`,
-    [account, reference, amount, note ?? null],
-  )
-  await ask('UPDATE @.accounts SET balance = ? WHERE id = ?', [balance, account])
+  const before = BigInt(locked.get(account)?.row['balance'] as string)
+  if (allotment !== undefined && (await ask(allotting(), allotmentValues(account, allotment))).changed === 0)
+    return verdict('changed', before, 0n)
+  const lots = async () => lotStateOf((await ask(readingLots(), [account])).rows[0] as TableRow)
+  const amount = spentTo === undefined ? wanted : takenOf(await lots(), wanted, spentTo)
+  if (amount !== 0n)
+    await ask(
+      `INSERT INTO @.entries (account, kind, is_credit, reference, amount, note) VALUES (?, 'credit', true, ?, ?, ?)`,
+      [account, reference, amount, note ?? null],
+    )
+  const adding = 'UPDATE @.accounts SET balance = balance + ?, credited = credited + ? WHERE id = ?'
+  await ask(adding, [amount, amount, account])
   if (refunds !== undefined && amount > 0n) await refund(ask, account, amount, refunds)
-  return { outcome: 'credited', balance }
+  return verdict('credited', before + amount, amount)
 }
 
 /** Takes a refund off the use of the caps of its settlement. The account is locked, so that there is no other at once. */

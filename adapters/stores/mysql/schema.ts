@@ -1,4 +1,5 @@
 /** All tables, in their first version. */
+import { lotColumns } from '../sql/lots.ts'
 import { sqlTables } from '../sql/stores.ts'
 import { definitions, dialect } from './dialect.ts'
 
@@ -29,7 +30,9 @@ const ledgerTables = `
       balance bigint NOT NULL DEFAULT 0,
       unlimited boolean NOT NULL DEFAULT false,
       name longtext,
-      created_at double NOT NULL DEFAULT ${dialect.now}
+      created_at double NOT NULL DEFAULT ${dialect.now},
+      ${lotColumns(dialect)},
+      INDEX accounts_due (lots_due)
     ) ${dialect.table};
     CREATE TABLE @.holds (
       id varbinary(1024) PRIMARY KEY,

@@ -1,5 +1,7 @@
 /** The tables and functions of the ledger. */
+import { lotColumns } from '../sql/lots.ts'
 import { plannedOnce } from './batch-columns.ts'
+import { dialect } from './dialect.ts'
 
 /**
  * Every change of an account locks its row first. Ending a hold deletes it from `holds` and inserts its only row in `entries`.
@@ -12,8 +14,10 @@ export const ledgerSchema: string = `
       balance bigint NOT NULL DEFAULT 0,
       unlimited bool NOT NULL DEFAULT false,
       name text,
-      created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      ${lotColumns(dialect)}
     ) WITH (fillfactor = 50);
+    CREATE INDEX accounts_due ON @.accounts (lots_due) WHERE lots_due IS NOT NULL;
 
     CREATE TABLE @.holds (
       id text COLLATE "C" PRIMARY KEY,
@@ -46,25 +50,43 @@ export const ledgerSchema: string = `
     END
     $f$;
 
-    CREATE FUNCTION @.credit(of_account text, by bigint, payment text, remark text) RETURNS jsonb LANGUAGE plpgsql AS $f$
+    CREATE FUNCTION @.credit(
+      of_account text, by bigint, payment text, remark text,
+      new_lots text DEFAULT NULL, was int DEFAULT NULL, due float8 DEFAULT NULL, spent_to bigint DEFAULT NULL
+    ) RETURNS jsonb LANGUAGE plpgsql AS $f$
     DECLARE
       made record;
       now_balance bigint;
+      booked bigint := by;
       outcome text := 'credited';
     BEGIN
       -- Two credits with the same reference may name different accounts, so that locking the account is not enough.
       PERFORM pg_advisory_xact_lock(hashtext('@.credit'), hashtext(payment));
       SELECT * INTO made FROM @.entries WHERE kind = 'credit' AND reference = payment;
       IF made.number IS NULL THEN
-        INSERT INTO @.accounts AS a (id, balance) VALUES (of_account, by)
-        ON CONFLICT (id) DO UPDATE SET balance = a.balance + by;
-        INSERT INTO @.entries (account, kind, reference, amount, note)
-        VALUES (of_account, 'credit', payment, by, remark);
+        INSERT INTO @.accounts (id) VALUES (of_account) ON CONFLICT DO NOTHING;
+        PERFORM FROM @.accounts WHERE id = of_account FOR UPDATE;
+        IF was IS NOT NULL THEN
+          UPDATE @.accounts SET lots = new_lots, lots_version = was + 1, lots_due = due
+          WHERE id = of_account AND lots_version = was;
+          outcome := CASE WHEN FOUND THEN 'credited' ELSE 'changed' END;
+        END IF;
+        IF spent_to IS NOT NULL THEN
+          SELECT -greatest(0, least(-by, balance, spent_to - credited + balance)) INTO booked
+          FROM @.accounts WHERE id = of_account;
+        END IF;
+        IF outcome = 'credited' AND booked <> 0 THEN
+          UPDATE @.accounts SET balance = balance + booked, credited = credited + booked WHERE id = of_account;
+          INSERT INTO @.entries (account, kind, reference, amount, note)
+          VALUES (of_account, 'credit', payment, booked, remark);
+        END IF;
       ELSE
-        outcome := CASE WHEN made.account = of_account AND made.amount = by THEN 'already' ELSE 'conflict' END;
+        outcome := CASE WHEN made.account = of_account AND (spent_to IS NOT NULL OR made.amount = by)
+          THEN 'already' ELSE 'conflict' END;
+        booked := made.amount;
       END IF;
       SELECT balance INTO now_balance FROM @.accounts WHERE id = of_account;
-      RETURN jsonb_build_object('outcome', outcome, 'balance', coalesce(now_balance, 0)::text);
+      RETURN jsonb_build_object('outcome', outcome, 'balance', coalesce(now_balance, 0)::text, 'amount', booked::text);
     END
     $f$;
 

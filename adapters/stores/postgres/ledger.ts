@@ -9,13 +9,14 @@ import {
 } from '../index.ts'
 import { inParts } from '../batches.ts'
 import { sqlAccounts } from '../sql/accounts.ts'
+import { sqlLots } from '../sql/lots.ts'
 import type { Sql } from '../sql/sql.ts'
 import type { Calls } from './calls.ts'
 import { postgresCaps } from './caps.ts'
 import type { Database } from './database.ts'
 
 /** A value as the schema returns it, with amounts as text. */
-type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
+type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint | undefined ? string : T[K] }
 
 /** The ledger of a schema. Holds are made and ended in the batches of `calls`. */
 export function postgresLedger(
@@ -26,6 +27,7 @@ export function postgresLedger(
   const books = sqlAccounts(sql, (column) => `extract(epoch FROM ${column})::float8 * 1000`)
   return {
     caps: postgresCaps(database, sql),
+    lots: sqlLots(sql),
     hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
     settle: async (end) => (await calls.end({ end })) as SettleVerdict,
     async release({ id, account }) {
@@ -35,12 +37,15 @@ export function postgresLedger(
       const named = holds.map(({ id, account }) => ({ id, account }))
       await inParts(named, async (part) => database.call('renew_holds', JSON.stringify(part), leaseMs))
     },
-    async credit({ account, amount, reference, note, refunds }) {
+    async credit({ account, amount, reference, note, refunds, allotment, spentTo }) {
       const values = [account, String(amount), reference, note ?? null]
+      const { lots, was, due } = allotment ?? {}
+      const rest = [lots, was, due, spentTo === undefined ? null : String(spentTo)].map((value) => value ?? null)
       const raw = await (refunds === undefined
-        ? database.call<Raw<CreditVerdict>>('credit', ...values)
+        ? database.call<Raw<CreditVerdict>>('credit', ...values, ...rest)
         : database.call<Raw<CreditVerdict>>('refund', ...values, refunds))
-      return { outcome: raw.outcome, balance: BigInt(raw.balance) }
+      const booked = spentTo !== undefined && { amount: BigInt(raw.amount ?? 0) }
+      return { outcome: raw.outcome, balance: BigInt(raw.balance), ...booked }
     },
     ...books,
     async open({ id, name, unlimited }) {

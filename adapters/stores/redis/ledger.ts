@@ -10,6 +10,7 @@ import { readEntries } from './entries.ts'
 import { holdVerdict } from './admission.ts'
 import type { KeyBases } from './key-bases.ts'
 import type { Leases } from './leases.ts'
+import { allotmentTexts, allotText, redisLots } from './lots.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** First step of a credit, on the node of the reference: whose it is. A repetition completes a credit that ended after it. */
@@ -22,17 +23,29 @@ return (not claimed or claimed == ARGV[3]) and 1 or 0
 const book = lua(
   argumentsText,
   ledgerText,
+  allotText,
   `
 local function credit()
   local book, by, reference, noted, note = read_account(accounts[next_number()]), next_text(), next_text(), next_text(), next_text()
-  local outcome = 'already'
-  if redis.call('SET', book.base .. 'credited:' .. reference, '1', 'NX') then
-    outcome = 'credited'
-    open(book)
+  local spent_to, was, lots, due = next_text(), next_text(), next_text(), next_text()
+  local sums, marker = book.base .. 'sums:' .. book.id, book.base .. 'credited:' .. reference
+  local made = redis.call('GET', marker)
+  if made then return 'already ' .. text_of(book.balance) .. ' ' .. made end
+  if was ~= '' and not allot(book, was, lots, due) then return 'changed ' .. text_of(book.balance) .. ' 0' end
+  local credited = amount(redis.call('HGET', sums, 'credited'))
+  if spent_to ~= '' then
+    local taken = minus(amount(spent_to), minus(credited, book.balance))
+    for _, most in ipairs({ minus(0, amount(by)), book.balance }) do if less(most, taken) then taken = most end end
+    by = less(0, taken) and '-' .. text_of(taken) or '0'
+  end
+  open(book)
+  if by ~= '0' then
+    redis.call('SET', marker, by)
+    redis.call('HSET', sums, 'credited', text_of(plus(credited, amount(by))))
     book.balance = plus(book.balance, amount(by))
     write_entry(book, 'credit', reference, by, '0', noted == '1' and note)
   end
-  return outcome .. ' ' .. text_of(book.balance)
+  return 'credited ' .. text_of(book.balance) .. ' ' .. by
 end
 each_call(credit)
 write_accounts()
@@ -66,26 +79,29 @@ export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerPa
       await calls.finish(undefined, { id, account })
     },
     renew: (holds, leaseMs) => leases.renewHolds(holds, leaseMs),
-    async credit({ account, amount, reference, note, refunds }) {
-      const owner = `${amount} ${account}`
+    async credit({ account, amount, reference, note, refunds, allotment, spentTo }) {
+      const owner = `${spentTo === undefined ? amount : 'expiry'} ${account}`
       if ((await scripts.run<number>(claimReference, keyBases.baseOf(reference), reference, owner)) === 0) {
         return { outcome: 'conflict', balance: (await accounts.read(account))?.balance ?? 0n }
       }
       const args = new Arguments(keyBases)
-      args.add([args.account(account), String(amount), reference, note === undefined ? '0' : '1', note ?? ''])
+      const rest = [spentTo === undefined ? '' : String(spentTo), ...allotmentTexts(allotment)]
+      args.add([args.account(account), String(amount), reference, note === undefined ? '0' : '1', note ?? '', ...rest])
       const [reply = ''] = await scripts.run<string[]>(book, keyBases.baseOf(account), kept, '', ...args.values)
-      const [outcome, balance] = reply.split(' ')
+      const [outcome, balance, booked] = reply.split(' ')
       if (outcome === 'error' || balance === undefined) throw new Error(reply)
       if (refunds !== undefined && amount > 0n) {
         await scripts.run(refundCaps, keyBases.shared, '', keyBases.shared, callOf(account, refunds), amount, reference)
       }
-      return { outcome: outcome as CreditVerdict['outcome'], balance: BigInt(balance) }
+      const taken = spentTo !== undefined && { amount: BigInt(booked ?? 0) }
+      return { outcome: outcome as CreditVerdict['outcome'], balance: BigInt(balance), ...taken }
     },
     open: (given) => accounts.open(given),
     account: (id) => accounts.read(id),
     accounts: (request) => accounts.page(request),
     entries: (account, request) => readEntries(scripts, keyBases, account, request),
     caps: redisCaps(scripts, keyBases),
+    lots: redisLots(scripts, keyBases, kept),
     close: () => calls.close(),
     audit: () => auditAccounts(scripts, keyBases, kept),
   }

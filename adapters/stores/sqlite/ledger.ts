@@ -9,13 +9,16 @@ import {
   type LedgerEntry,
   type SettleVerdict,
   type Settlement,
+  takenOf,
 } from '../index.ts'
 import { compact } from './compaction.ts'
 import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
 import { sqlAccounts } from '../sql/accounts.ts'
+import { allotmentValues, allotting, lotColumns, lotStateOf, readingLots, sqlLots } from '../sql/lots.ts'
 import { noticeSweep } from '../sql/notices.ts'
 import { sweepOf } from '../sql/sweep.ts'
+import { dialect } from './dialect.ts'
 import { sqliteSql } from './sql.ts'
 
 /**
@@ -27,8 +30,10 @@ export const ledgerSchema: string = `
       balance INTEGER NOT NULL DEFAULT 0,
       unlimited INTEGER NOT NULL DEFAULT 0,
       name TEXT,
-      created_at REAL NOT NULL
+      created_at REAL NOT NULL,
+      ${lotColumns(dialect)}
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX modelhatch_accounts_due ON modelhatch_accounts (lots_due) WHERE lots_due IS NOT NULL;
     CREATE TABLE modelhatch_holds (
       id TEXT PRIMARY KEY,
       account TEXT NOT NULL REFERENCES modelhatch_accounts,
@@ -56,6 +61,7 @@ export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger,
   const sweeps = [sweepOf(sql, 'cap_use', capUseMs), sweepOf(sql, 'cap_charges', capUseMs), noticeSweep(sql)]
   return {
     caps: sqliteCaps(database, sql, () => returnAllExpired(database)),
+    lots: sqlLots(sql),
     hold: (wanted) => {
       if (wanted.caps !== undefined) for (const sweep of sweeps) sweep.use()
       return database.transaction(() => hold(database, wanted))
@@ -159,18 +165,35 @@ function markBalance(database: Database, settlement: Settlement): void {
   }
 }
 
-function credit(database: Database, { account, amount, reference, note, refunds }: Credit): CreditVerdict {
+const [allotLots, readLots] = [allotting(), readingLots()].map((text) => text.replaceAll('@.', 'modelhatch_')) as [
+  string,
+  string,
+]
+
+function credit(database: Database, given: Credit): CreditVerdict {
+  const { account, amount: wanted, reference, note, refunds, allotment, spentTo } = given
   const sql = `SELECT account, amount FROM modelhatch_entries WHERE (kind = 'credit') = 1 AND reference = ?`
   const made = database.get(sql, reference)
+  const verdict = (outcome: CreditVerdict['outcome'], amount: bigint): CreditVerdict => ({
+    outcome,
+    balance: balanceOf(database, account),
+    ...(spentTo !== undefined && { amount }),
+  })
   if (made !== undefined) {
-    const same = made['account'] === account && made['amount'] === amount
-    return { outcome: same ? 'already' : 'conflict', balance: balanceOf(database, account) }
+    const same = made['account'] === account && (spentTo !== undefined || made['amount'] === wanted)
+    return verdict(same ? 'already' : 'conflict', bigintOf(made['amount']))
   }
   ensure(database, account)
-  change(database, account, amount)
-  write(database, { account, kind: 'credit', reference, amount, overage: 0n, ...(note !== undefined && { note }) })
+  if (allotment !== undefined && database.run(allotLots, ...allotmentValues(account, allotment)) === 0)
+    return verdict('changed', 0n)
+  const amount =
+    spentTo === undefined ? wanted : takenOf(lotStateOf(database.get(readLots, account) as Row), wanted, spentTo)
+  const adding = 'UPDATE modelhatch_accounts SET balance = balance + ?, credited = credited + ? WHERE id = ?'
+  database.run(adding, amount, amount, account)
+  if (amount !== 0n)
+    write(database, { account, kind: 'credit', reference, amount, overage: 0n, ...(note !== undefined && { note }) })
   if (refunds !== undefined && amount > 0n) refundCaps(database, refunds, account, amount)
-  return { outcome: 'credited', balance: balanceOf(database, account) }
+  return verdict('credited', amount)
 }
 
 /** The entry that ended a hold. */

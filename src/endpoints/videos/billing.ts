@@ -51,6 +51,8 @@ export class TaskBilling implements VideoBilling {
       await admission.settlements.returnedByAll(since)
       verdict = await guard.call(() => ledger.hold(hold))
     }
+    if (verdict.outcome === 'insufficient' && (await admission.expiry?.renews(task.account)))
+      verdict = await guard.call(() => ledger.hold(hold))
     if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
     if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
     const multiplier = String(this.#multiplierOf(task))

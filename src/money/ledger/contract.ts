@@ -1,4 +1,5 @@
 import type { CapCharge, CapClaim, CapState, LedgerCaps, AlertThreshold } from '../caps/contract.ts'
+import type { Allotment, LedgerLots } from '../lots/contract.ts'
 import type { Page, PageRequest } from '../../records/page.ts'
 export type { Page, PageRequest } from '../../records/page.ts'
 
@@ -101,17 +102,26 @@ export interface Credit {
    * for a ledger with `caps`. Default none.
    */
   readonly refunds?: string
+  /** Stored in the same step. Only for a ledger with `lots`. Default none. */
+  readonly allotment?: Allotment
+  /**
+   * For a deduction: takes only what the charges of the account, `LotState.settled`, and its open holds lack to this sum, at most
+   * its balance and at most `-amount`. If that is nothing, nothing is booked. Only for a ledger with `lots`. Default: takes `-amount`.
+   */
+  readonly spentTo?: bigint
 }
 
 /** The result of a credit. */
 export interface CreditVerdict {
   /**
    * `credited`: by this call. `already`: the same credit was made before, nothing changed. `conflict`: the reference was
-   * used for another amount or account, nothing changed.
+   * used for another amount or account, nothing changed. `changed`: `allotment.was` is not the version, nothing changed.
    */
-  readonly outcome: 'credited' | 'already' | 'conflict'
+  readonly outcome: 'credited' | 'already' | 'conflict' | 'changed'
   /** The balance of the account afterwards. */
   readonly balance: bigint
+  /** With `spentTo`: what was booked, by this or the earlier call. */
+  readonly amount?: bigint
 }
 
 /** One entry of the ledger. Entries are only added, never changed. */
@@ -211,6 +221,8 @@ export interface Ledger {
   entries?(account: string, page: PageRequest): Result<Page<LedgerEntry>>
   /** Recommended. Caps. A ledger without them cannot be used with options that set caps. */
   readonly caps?: LedgerCaps
+  /** Recommended. Money that expires. A ledger without it cannot be used for credits with an end. */
+  readonly lots?: LedgerLots
   /**
    * Recommended. Replaces charges and releases of an account that were booked before `before` (by the store's clock, at
    * least roughly: in the order of booking) by one entry of the kind `opening` with their sums, the oldest first, and

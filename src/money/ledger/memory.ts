@@ -13,6 +13,8 @@ import type {
   Settlement,
   SettleVerdict,
 } from './contract.ts'
+import { add, auditOf } from './memory-audit.ts'
+import { MemoryLots } from './memory-lots.ts'
 import { MemoryCaps, type CapDraw } from './memory-caps.ts'
 import { pageOf, readNumberCursor } from '../../records/page.ts'
 
@@ -59,6 +61,7 @@ const none: readonly never[] = []
 
 class MemoryLedger implements Ledger {
   readonly caps: MemoryCaps
+  readonly lots: MemoryLots
   readonly #now: () => number
   readonly #most: number
   readonly #books = new Map<string, Book>()
@@ -71,6 +74,7 @@ class MemoryLedger implements Ledger {
   constructor(now: () => number, most: number) {
     this.#now = now
     this.#most = most
+    this.lots = new MemoryLots((account) => this.account(account))
     this.caps = new MemoryCaps(now, (account) => this.#expire(this.#book(account)))
   }
 
@@ -129,18 +133,26 @@ class MemoryLedger implements Ledger {
     }
   }
 
-  credit({ account, amount, reference, note, refunds }: Credit): CreditVerdict {
+  credit({ account, amount: wanted, reference, note, refunds, allotment, spentTo }: Credit): CreditVerdict {
     const made = this.#lines.get(creditKey(reference))
     if (made !== undefined) {
-      const same = made.account === account && made.amount === amount
-      return { outcome: same ? 'already' : 'conflict', balance: this.#books.get(account)?.balance ?? 0n }
+      const same = made.account === account && (spentTo !== undefined || made.amount === wanted)
+      const verdict = {
+        outcome: same ? 'already' : 'conflict',
+        balance: this.#books.get(account)?.balance ?? 0n,
+      } as const
+      return spentTo === undefined ? verdict : { ...verdict, amount: made.amount }
     }
     const book = this.#book(account)
+    if (allotment !== undefined && !this.lots.write(account, allotment))
+      return { outcome: 'changed', balance: book.balance }
+    const amount = spentTo === undefined ? wanted : this.lots.taken(account, wanted, spentTo)
     book.balance += amount
+    this.lots.credit(account, amount)
     const line = { account, kind: 'credit' as const, reference, amount, overage: 0n }
-    this.#write(creditKey(reference), note === undefined ? line : { ...line, note })
+    if (amount !== 0n) this.#write(creditKey(reference), note === undefined ? line : { ...line, note })
     if (refunds !== undefined && amount > 0n) this.caps.refund(refunds, account, amount)
-    return { outcome: 'credited', balance: book.balance }
+    return { outcome: 'credited', balance: book.balance, ...(spentTo !== undefined && { amount }) }
   }
 
   open({ id, name, unlimited }: { id: string; name?: string; unlimited?: boolean }): LedgerAccount {
@@ -189,28 +201,21 @@ class MemoryLedger implements Ledger {
   }
 
   audit(): LedgerAudit {
-    const sums = new Map<string, { credits: bigint; settlements: bigint }>()
-    for (const { id, credits, settlements } of this.#books.values()) sums.set(id, { credits, settlements })
-    for (const line of this.#lines.values()) add(sums.get(line.account), line)
-    let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
-    const faults: { account: string; balance: bigint; expected: bigint }[] = []
-    for (const book of this.#books.values()) {
-      const sum = sums.get(book.id) ?? { credits: 0n, settlements: 0n }
-      const { balance, held } = this.#account(book)
-      const expected = sum.credits - sum.settlements - held
-      if (balance !== expected) faults.push({ account: book.id, balance, expected })
-      credits += sum.credits
-      settlements += sum.settlements
-      balances += balance
-      holds += held
-    }
-    return { accounts: this.#books.size, credits, balances, holds, settlements, faults }
+    return auditOf([...this.#books.values()], this.#lines.values(), (id) => this.account(id) as LedgerAccount)
   }
 
   #book(id: string): Book {
     let book = this.#books.get(id)
     if (book === undefined) {
-      const rest = { name: undefined, balance: 0n, unlimited: false, credits: 0n, settlements: 0n }
+      const rest = {
+        name: undefined,
+        balance: 0n,
+        unlimited: false,
+        credits: 0n,
+        settlements: 0n,
+        credited: 0n,
+        lotsVersion: 0,
+      }
       book = { id, createdAt: this.#now(), holds: new Map(), soonest: Infinity, ...rest }
       this.#books.set(id, book)
     }
@@ -288,10 +293,4 @@ function holdKey(id: string): string {
 
 function creditKey(reference: string): string {
   return ` credit ${reference}`
-}
-
-function add(sum: { credits: bigint; settlements: bigint } | undefined, line: LedgerEntry): void {
-  if (sum === undefined) return
-  if (line.kind === 'credit') sum.credits += line.amount
-  else sum.settlements -= line.amount
 }

@@ -122,6 +122,8 @@ test('responses have the fields that the document describes, and no others', asy
   await check('listAccounts', '/accounts')
   await check('getAccount', own)
   await check('topUp', `${own}/top-ups`, { body: { amount: '2', reference: 'r2' } })
+  await check('allow', `${own}/allowance`, { method: 'PUT', body: { amount: '1', reference: 'plan' } })
+  await check('listCredits', `${own}/credits`)
   await check('adjust', `${own}/adjustments`, { body: { amount: '-1', reference: 'r3' } })
   await check('refund', `${own}/refunds`, { body: { request: 'req_1', reason: 'sorry' } })
   await check('listEntries', `${own}/entries`)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { allowance } from '../../credits.ts'
 import { forAccount, forOperator, type Route } from '../route.ts'
 import { present } from '../scope.ts'
 import { accountShape, id, page, payment, prefix, refund, text, time } from '../../questions.ts'
@@ -23,6 +24,16 @@ const credited = z.object({
   repeated: z
     .boolean()
     .describe('Whether the reference was already used for the same payment, so that nothing changed.'),
+})
+
+const expiring = z.object({
+  reference: z.string(),
+  left: money,
+  expiresAt: time,
+  allowance: z
+    .object({ ...allowance, amount: money })
+    .optional()
+    .describe('What follows it.'),
 })
 
 /** A ledger entry. */
@@ -91,6 +102,17 @@ export const accountRoutes: readonly Route[] = [
     body: refund,
     response: credited,
     answer: ({ admin, account: to, body }) => admin.accounts.refund({ account: to, ...body }),
+  }),
+  forOperator('allow', 'PUT /accounts/{account}/allowance', {
+    summary: 'Gives an account an amount in each period, of which what is left expires at its end; `0` ends it.',
+    body: allowance,
+    list: expiring,
+    answer: ({ admin, account: to, body }) => admin.accounts.allow({ account: to, ...body }),
+  }),
+  forAccount('listCredits', 'GET /accounts/{account}/credits', {
+    summary: 'Lists what is left of credits that expire, the soonest first.',
+    list: expiring,
+    answer: ({ admin, account: of }) => admin.accounts.credits(of),
   }),
   forAccount('listEntries', 'GET /accounts/{account}/entries', {
     summary: 'Lists the ledger entries of an account, newest first.',
