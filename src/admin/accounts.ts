@@ -10,14 +10,7 @@ import { accountShape, id, page as pageShape, payment as paymentShape, prefix, r
 import { ofAny, requireId, requireMethod, requireScoped, requireValid } from './check.ts'
 import { differences, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
 import { askingLots, creditUntil, type AskLedger } from '../money/lots/credits.ts'
-import {
-  allowance,
-  allowed,
-  amountIn,
-  expiringCredits,
-  type AllowanceRequest,
-  type ExpiringCredit,
-} from './credits.ts'
+import { allowance, allowed, amountIn, expiringCredits, type AllowanceRequest, type ExpiringCredit } from './credits.ts'
 import { mapPage, allItems } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
 
