@@ -65,6 +65,7 @@ describe.each(everyBundle())('%s', (_, available, open) => {
       if (status === 200) await receipt()
     }
     expect(statuses).toEqual([200, 200, 200])
+    await expect.poll(async () => (await accounts.find('plan'))?.held).toBe('0')
     await accounts.adjust({ account: 'plan', amount: `-${(await accounts.find('plan'))?.balance}`, reference: 'empty' })
     expect((await askChat(url)).status).toBe(429)
     pass(6_000)
