@@ -1,6 +1,7 @@
 /** Histories of credits that expire, against a count of each millionth. */
 import { describe, expect, test } from 'vitest'
-import { memoryLedger, type Credit, type CreditVerdict, type HoldVerdict, type Ledger } from '../../../src/index.ts'
+import { memoryLedger, type Ledger } from '../../../src/index.ts'
+import type { Credit, CreditVerdict, HoldVerdict } from '../../../src/money/ledger/contract.ts'
 import { allow, creditUntil, expire, type AskLedger } from '../../../src/money/lots/credits.ts'
 import { lotsOf, type Lot } from '../../../src/money/lots/lots.ts'
 import { periodStart } from '../../../src/records/calendar.ts'
