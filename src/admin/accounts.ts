@@ -9,7 +9,7 @@ import type { Refund, TopUp } from './questions.ts'
 import { accountShape, id, page as pageShape, payment as paymentShape, prefix, refund, time } from './questions.ts'
 import { ofAny, requireId, requireMethod, requireScoped, requireValid } from './check.ts'
 import { differences, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
-import { askingLots, creditUntil, type AskLedger } from '../money/lots/credits.ts'
+import { creditUntil, type AskLedger } from '../money/lots/credits.ts'
 import { allowance, allowed, amountIn, expiringCredits, type AllowanceRequest, type ExpiringCredit } from './credits.ts'
 import { mapPage, allItems } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
@@ -282,7 +282,7 @@ export class AccountAdmin {
 
   #asking(): AskLedger {
     if (this.#ledger.store?.lots === undefined) throw invalid('The ledger does not support credits that expire.')
-    return ((question) => this.#ledger.ask(question as never)) as AskLedger
+    return (question) => this.#ledger.ask(question as never)
   }
 }
 

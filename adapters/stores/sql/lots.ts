@@ -33,8 +33,9 @@ export function lotStateOf(row: TableRow): LotState {
   return { balance, held, settled, version: Number(row['lots_version']), ...(lots !== null && { lots }) }
 }
 
+const named: Mark = (name) => `:${name}`
+
 export function sqlLots({ all, run }: Sql): LedgerLots {
-  const named: Mark = (name) => `:${name}`
   return {
     read: async (account) => (await all(readingLots(named), { account })).map(lotStateOf)[0],
     async write(account, { was, due, lots }) {
