@@ -1,5 +1,6 @@
 /** What must be true of a history: after each step, at rest, and at its end. */
-import type { Hold } from '../../src/money/ledger/contract.ts'
+import type { AdmissionVerdict } from '../../src/admission/contract.ts'
+import type { Hold, HoldVerdict } from '../../src/money/ledger/contract.ts'
 import { fromRecord } from '../../src/tasks/task.ts'
 import type { Plan } from './plan.ts'
 import { Violation, type Job, type Request } from './request.ts'
@@ -12,6 +13,11 @@ export const leaseMs = 15_000
 export const keyLeaseMs = 10_000
 /** Within this time after its last disturbance a healthy process has told the stores what has ended. */
 const promptMs = 4_000
+
+interface Ended {
+  readonly request: Request
+  readonly held: bigint
+}
 
 export class Checks {
   readonly traces = new Traces()
@@ -26,6 +32,8 @@ export class Checks {
   readonly #failed = new Map<Machine, number>()
   /** The last call of a vendor for each key. */
   readonly #served = new Map<string, Request>()
+  /** Of a call whose hold was refused last: what it lacked, and the holds of calls that had ended. */
+  readonly #lacking = new Map<string, { readonly missing: bigint; readonly ended: readonly Ended[] }>()
   #jumpedAt = -Infinity
   #violation: Violation | undefined
 
@@ -68,6 +76,8 @@ export class Checks {
     } catch (error) {
       return this.violate('the stores keep their contracts', `${done.method}: ${(error as Error).message}`)
     }
+    if (done.method === 'ledger.hold') this.#held(done.given[0] as never, done.answer as never)
+    if (done.method === 'admission.admit') this.#held(done.given[1] as never, (done.answer as AdmissionVerdict).hold)
     if (done.method === 'ledger.settle') this.#settled((done.given[0] as unknown as Hold).id)
     if (done.method === 'admission.finish') {
       for (const { end } of done.given[0] as unknown as { end?: Hold }[]) if (end !== undefined) this.#settled(end.id)
@@ -149,7 +159,8 @@ export class Checks {
   }
 
   /** A client was refused with 429. `mayBeShared`: it may have waited for another request with its key, and got its answer. */
-  limited(id: string, code: string, mayBeLocal: boolean, mayBeShared: boolean): void {
+  limited(id: string, code: string, mayBeLocal: boolean, mayBeShared: boolean, sentAt: number): void {
+    if (code === 'insufficient_quota' && !mayBeShared) this.#lackedBefore(id, sentAt)
     const { refusals } = this.traces
     const why = mayBeShared ? new Set([...refusals.values()].flatMap((each) => [...each])) : refusals.get(id)
     const isJust =
@@ -228,6 +239,26 @@ export class Checks {
     if (isHealthy && this.isHealthy(request.machine, keyLeaseMs) && (isOpen || last.hasAnswered === true)) {
       this.violate('a key is served once', `${request.id} calls a vendor, as ${last.id} has`)
     }
+  }
+
+  #held({ id, account, amount }: Hold, verdict: HoldVerdict | undefined): void {
+    this.#lacking.delete(id)
+    if (verdict?.outcome !== 'insufficient') return
+    const { ledger } = this.traces
+    const ended = [...ledger.holds].flatMap(([hold, { account: payer, amounts }]) => {
+      const request = this.requests.get(hold)
+      return payer === account && request?.endedAt !== undefined ? { request, held: amounts.money } : []
+    })
+    this.#lacking.set(id, { missing: amount - ledger.balance(account), ended })
+  }
+
+  /** What had ended before a call was sent, whichever process it ended in, is there for it. */
+  #lackedBefore(id: string, sentAt: number): void {
+    const { missing, ended } = this.#lacking.get(id) ?? { missing: 1n, ended: [] }
+    const back = ended.reduce((sum, { request: { endedAt = Infinity, machine }, held }) => {
+      return endedAt < sentAt && this.isHealthy(machine, promptMs) ? sum + held : sum
+    }, 0n)
+    if (back > 0n && back >= missing) this.violate('no false refusal', `${id} was refused for what ended calls held`)
   }
 
   #settled(id: string): void {

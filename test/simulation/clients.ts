@@ -43,7 +43,13 @@ export class Clients {
         if (status === 200 && isWhole)
           return this.#answered(key === undefined ? undefined : `${account} ${key}`, answer)
         if (status === 429)
-          return checks.limited(id, codeOf(answer.text), busy || checks.mayRefuse(machine, account), key !== undefined)
+          return checks.limited(
+            id,
+            codeOf(answer.text),
+            busy || checks.mayRefuse(machine, account),
+            key !== undefined,
+            sentAt,
+          )
         if (status === 409 && key !== undefined) return again()
         const isExcused =
           vendor !== 'answers' || !checks.isHealthy(machine, 15_000 + this.#network.scheduler.now - sentAt)

@@ -172,6 +172,7 @@ export class Fleet {
         currency: 'EUR',
         minimumTopUp: '0.000001',
         leaseMs,
+        journalMs: 2_000,
         ...(caps && {
           caps: [{ name: 'house', per: 'all', period: { rollingMs: 3_600_000, grainMs: 60_000 }, tokens: 9_000 }],
         }),

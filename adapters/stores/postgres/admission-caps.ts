@@ -29,14 +29,16 @@ export const capVariables: string = `
 
 /** Opens the accounts of holds of zero. It must precede the locks of caps: another transaction may be opening one. */
 export const openingAccounts: string = `
-          WITH made AS (
-            INSERT INTO @.accounts (id) SELECT n.id FROM (
-              SELECT DISTINCT accounts[n.payer] AS id FROM unnest(payers, amounts, caps) n (payer, amount, caps)
-              WHERE n.payer > 0 AND n.amount = 0 AND n.caps > 0
-            ) n WHERE NOT EXISTS (SELECT FROM @.accounts o WHERE o.id = n.id) ORDER BY n.id COLLATE "C"
-            ON CONFLICT DO NOTHING RETURNING id
-          )
-          SELECT array_agg(id) INTO opened FROM made;`
+          IF 0 = ANY (amounts) THEN
+            WITH made AS (
+              INSERT INTO @.accounts (id) SELECT n.id FROM (
+                SELECT DISTINCT accounts[n.payer] AS id FROM unnest(payers, amounts, caps) n (payer, amount, caps)
+                WHERE n.payer > 0 AND n.amount = 0 AND n.caps > 0
+              ) n WHERE NOT EXISTS (SELECT FROM @.accounts o WHERE o.id = n.id) ORDER BY n.id COLLATE "C"
+              ON CONFLICT DO NOTHING RETURNING id
+            )
+            SELECT array_agg(id) INTO opened FROM made;
+          END IF;`
 
 /** Locks the caps, and reads their use. */
 export const readingCaps: string = `
@@ -140,5 +142,7 @@ export const countingHolds: string = `
               moment + min(hold_ms[t.c]) * interval '1 millisecond' AS ends
             FROM unnest(cap_call, cap_scope) t (c, s) WHERE made[t.c] GROUP BY 1, 2
           ) n WHERE o.name = n.name AND o.kind = n.kind AND (o.soonest IS NULL OR o.soonest > n.ends);
-          DELETE FROM @.accounts WHERE id = ANY (opened)
-            AND id <> ALL (ARRAY(SELECT accounts[n.payer] FROM unnest(payers, made) n (payer, made) WHERE n.made));`
+          IF opened IS NOT NULL THEN
+            DELETE FROM @.accounts WHERE id = ANY (opened)
+              AND id <> ALL (ARRAY(SELECT accounts[n.payer] FROM unnest(payers, made) n (payer, made) WHERE n.made));
+          END IF;`

@@ -68,18 +68,15 @@ export const capsSchema: string = `
       FROM @.cap_use u WHERE u.name = of_name AND u.kind = of_kind AND u.start BETWEEN from_start AND to_start
     $f$;
 
-    -- Limits in force instead of those of claims. A limit that is removed is null.
-    CREATE FUNCTION @.cap_limits(of_name text, now_ms float8) RETURNS jsonb LANGUAGE sql STABLE AS $f$
-      SELECT coalesce((SELECT limits FROM @.cap_overrides WHERE name = of_name AND NOT temporary), '{}')
-        || coalesce((SELECT limits FROM @.cap_overrides WHERE name = of_name AND temporary AND until > now_ms), '{}')
-    $f$;
-
-    -- The caps in the periods of their claims that contain a time.
+    -- The caps in the periods of their claims that contain a time, and the limits in force instead of those of the claims. A limit
+    -- that is removed is null. All in one function: a function of one value would be planned for each call.
     CREATE FUNCTION @.cap_states(claims jsonb, now_ms float8)
     RETURNS TABLE (i bigint, name text, kind text, start float8, finish float8, rolling float8, first float8, money bigint,
       tokens bigint, calls bigint, held_money bigint, held_tokens bigint, held_calls bigint, limits jsonb)
     LANGUAGE sql STABLE AS $f$
-      SELECT c.i, c.name, c.kind, p.start, p.finish, c.rolling, u.*, @.cap_limits(c.name, now_ms)
+      SELECT c.i, c.name, c.kind, p.start, p.finish, c.rolling, u.*,
+        coalesce((SELECT o.limits FROM @.cap_overrides o WHERE o.name = c.name AND NOT o.temporary), '{}')
+        || coalesce((SELECT o.limits FROM @.cap_overrides o WHERE o.name = c.name AND o.temporary AND o.until > now_ms), '{}')
       FROM ROWS FROM (jsonb_to_recordset(claims) AS (
         name text, kind text, grain float8, rolling float8, boundaries float8[]
       )) WITH ORDINALITY c (name, kind, grain, rolling, boundaries, i)
@@ -96,6 +93,7 @@ export const capsSchema: string = `
     CREATE FUNCTION @.lock_caps(claims jsonb) RETURNS timestamptz LANGUAGE plpgsql ${plannedOnce} AS $f$
     DECLARE
       moment timestamptz;
+      soonest timestamptz;
       expired record;
       r record;
     BEGIN
@@ -103,10 +101,15 @@ export const capsSchema: string = `
       SELECT DISTINCT c.name COLLATE "C", c.kind COLLATE "C" FROM jsonb_to_recordset(claims) c (name text, kind text)
       WHERE NOT EXISTS (SELECT FROM @.caps o WHERE o.name = c.name AND o.kind = c.kind) ORDER BY 1, 2
       ON CONFLICT DO NOTHING;
-      PERFORM FROM (
-        SELECT DISTINCT c.name, c.kind FROM jsonb_to_recordset(claims) c (name text, kind text)
-      ) c JOIN @.caps o ON o.name = c.name AND o.kind = c.kind ORDER BY o.name, o.kind FOR UPDATE OF o;
+      SELECT min(l.soonest) INTO soonest FROM (
+        SELECT o.soonest FROM (
+          SELECT DISTINCT c.name, c.kind FROM jsonb_to_recordset(claims) c (name text, kind text)
+        ) c JOIN @.caps o ON o.name = c.name AND o.kind = c.kind ORDER BY o.name, o.kind FOR UPDATE OF o
+      ) l;
       moment := clock_timestamp();
+      IF soonest IS NULL OR soonest > moment THEN
+        RETURN moment;
+      END IF;
       FOR expired IN
         SELECT o.name, o.kind FROM (
           SELECT DISTINCT c.name, c.kind FROM jsonb_to_recordset(claims) c (name text, kind text)

@@ -71,6 +71,11 @@ export const inAdmission: Edits = {
       "if (hold !== undefined && hold.outcome !== 'held') throw this.#refusal(hold, ticket)",
       'void this.#refusal',
     ],
+    [
+      'a call is refused before other processes have told what has ended',
+      'if (settlements.waitMs > 0 && (await mayFit())) {',
+      'if (settlements.waitMs < 0) {',
+    ],
     ['a call begins although the limits refused it', 'throw refusalOf(claim, rates, limits)', 'void refusalOf'],
   ],
   'src/admission/demand.ts': [
