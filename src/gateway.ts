@@ -15,6 +15,7 @@ import { isCall, methodOf } from './endpoints/routes.ts'
 import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
 import { serve } from './gateway/handling/serve.ts'
+import { serveCached } from './gateway/handling/serve-cached.ts'
 import { Connections } from './http/connections.ts'
 import { refuse } from './http/answers.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
@@ -22,6 +23,7 @@ import type { Sizes } from './http/sizes.ts'
 import { requestId } from './http/request-id.ts'
 import { isKeyed } from './http/idempotency-key.ts'
 import { isBelowV1 } from './http/target.ts'
+import { CachedAnswer } from './admission/cache/answer-cache.ts'
 import { KeyedRequest } from './admission/idempotency/keyed-request.ts'
 import { requireNode } from './gateway/node-version.ts'
 import type { GatewayHealth } from './observe/health.ts'
@@ -112,7 +114,7 @@ export class Gateway {
    * Never rejects: every error becomes a reply. Each `await` costs a promise, even of a value that is known already.
    */
   async handle(exchange: Exchange): Promise<Reply> {
-    const { admission, authenticator, calls, catalogue, idempotency, live, routes, services, sizes, now } =
+    const { admission, authenticator, cache, calls, catalogue, idempotency, live, routes, services, sizes, now } =
       this.#assembly
     let request: HandledRequest | undefined
     calls.enter()
@@ -138,20 +140,29 @@ export class Gateway {
       const finding = catalogue.find(read.model, caller, startedAt)
       const model = finding instanceof Promise ? await finding : finding
       request.names(model)
-      const earlier = isKeyed(exchange)
-        ? await idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
-        : undefined
+      const keeping = isKeyed(exchange)
+        ? idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
+        : cache?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read, model)
+      const earlier = keeping === undefined ? undefined : await keeping
       if (earlier instanceof KeyedRequest) request.keyed = earlier
-      else if (earlier !== undefined) return request.answered(earlier)
+      else if (earlier !== undefined && !(earlier instanceof CachedAnswer)) return request.answered(earlier)
       const order = fittedOrder(endpoint, read, model)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
       const early = endpoint.early && (await endpoint.early(order, { id, startedAt }))
-      if (early !== undefined) return request.answered(early)
+      if (early !== undefined) {
+        await request.keyed?.giveBack()
+        return request.answered(early)
+      }
       const admitting = request.entry?.admit(endpoint, order, model)
       const ticket = admitting instanceof Promise ? await admitting : admitting
       request.isServed()
       const expected = ticket?.demand.promptTokens ?? order.promptTokens
       const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
+      if (earlier instanceof CachedAnswer)
+        return request.finished(
+          serveCached(this.#assembly, endpoint.name, request, { caller, order: sized }, ticket, earlier),
+          ticket?.headers,
+        )
       const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model }, ticket)
       const reply = request.keyed === undefined ? served : await request.keyed.keep(served)
       return request.finished(reply, ticket?.headers)

@@ -92,6 +92,7 @@ export type {
 export type { WebhookEndpoint } from './http/signed-webhook.ts'
 export type { Sizes } from './http/sizes.ts'
 export type { Timeouts } from './http/timeouts.ts'
+export type { CacheOptions } from './admission/cache/answer-cache.ts'
 export type { IdempotencyStore } from './admission/idempotency/contract.ts'
 export { memoryIdempotencyStore, type MemoryIdempotencyStoreOptions } from './admission/idempotency/memory.ts'
 export type { IdempotencyOptions } from './admission/idempotency/idempotency.ts'

@@ -121,6 +121,7 @@ describe('a table of options has every option, and no other:', () => {
     ['src/money/README.md', 'Clients that disconnect', 'DisconnectPolicy', ''],
     ['src/money/README.md', 'Usage records', 'UsageOptions', 'usage.'],
     ['src/admission/idempotency/README.md', 'Options', 'IdempotencyOptions', 'idempotency.'],
+    ['src/admission/cache/README.md', 'Answer cache', 'CacheOptions', 'cache.'],
     ['src/tasks/README.md', 'Options', 'TaskOptions', 'tasks.'],
     ['src/observe/README.md', 'Receipts', 'Receipt', ''],
     ['src/observe/README.md', 'Attempts', 'AttemptEvent', ''],

@@ -91,8 +91,9 @@ export class Ticket {
       (reported.unanswered === true || (reported.billed === true && reported.usageSource === 'estimated')) &&
       requestedUnits !== undefined
     const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: requestedUnits } : reported))
-    if (this.demand.hidden !== undefined) this.#admission.speeds.learn(receipt)
-    if (hold !== undefined) this.#admission.usualTokens.learn(receipt)
+    const isCalled = receipt.cached === undefined
+    if (isCalled && this.demand.hidden !== undefined) this.#admission.speeds.learn(receipt)
+    if (isCalled && hold !== undefined) this.#admission.usualTokens.learn(receipt)
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
     const held = hold?.amount ?? 0n
@@ -177,7 +178,9 @@ export class Ticket {
     const model = admission.options.ledger === undefined ? undefined : this.#model
     const onDisconnect = admission.disconnectPolicy(this.#model)
     const { chargeFailed } = admission.options.billing
-    return charge(receipt, model, { onDisconnect, chargeFailed }, this.demand.multiplier)
+    const { multiplier } = this.demand
+    const share = receipt.cached === undefined ? multiplier : sharedBy(multiplier, receipt.cached)
+    return charge(receipt, model, { onDisconnect, chargeFailed }, share)
   }
 
   #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
@@ -211,4 +214,8 @@ export class Ticket {
 
 function bucketOf({ bucket }: PlaceRule): string {
   return bucket
+}
+
+function sharedBy(multiplier: bigint, share: number): bigint {
+  return (multiplier * BigInt(Math.round(share * 1e6))) / 1_000_000n
 }

@@ -66,6 +66,8 @@ export interface Receipt {
   readonly unanswered?: true
   /** The request failed, but the vendor bills the answer, which was of no use: it is charged. */
   readonly billed?: true
+  /** Set if the answer came from the cache: the share of its price that is charged. No vendor was called. */
+  readonly cached?: number
   /** Images, seconds and whatever else is charged by the unit. Absent if there was nothing. */
   readonly units?: Units
   /**

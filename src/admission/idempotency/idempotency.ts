@@ -2,7 +2,7 @@ import type { Caller } from '../../callers/contract.ts'
 import { GatewayError } from '../../errors.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
-import type { IdempotencyStore } from './contract.ts'
+import type { IdempotencyStart, IdempotencyStore } from './contract.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { lastEventOf } from './event-ids.ts'
@@ -64,41 +64,57 @@ export class Idempotency {
     const { leaseMs, resumeMs } = this.#settings
     const event = resumeMs > 0 ? lastEventOf(exchange) : undefined
     const digest = await digestOf(body)
-    const place = JSON.stringify([account, route, key])
-    for (let other = this.#inProgress.get(place); other !== undefined; other = this.#inProgress.get(place)) {
-      if (other.digest !== digest) throw anotherRequest()
-      const resumed = event === undefined ? undefined : other.resume(event, cancellationOf(exchange))
-      if (resumed !== undefined) return resumed
-      const outcome = await other.wait(exchange.signal)
-      if (outcome !== undefined) return replyOf(outcome, event)
-    }
     const start = { account, route, key, attempt: id, digest, leaseMs }
+    const claimed = await this.claim(start, exchange.signal, (other) => {
+      if (other.digest !== digest) throw anotherRequest()
+      return event === undefined ? undefined : other.resume(event, cancellationOf(exchange))
+    })
+    if (claimed instanceof KeyedRequest) {
+      if (event === undefined) return claimed
+      const error = streamLost()
+      await claimed.giveBack()
+      throw error
+    }
+    if (
+      event !== undefined &&
+      'error' in claimed &&
+      claimed.error.shouldRetry === true &&
+      claimed.error.code === 'conflict'
+    )
+      return restOnceEnded(start, event, { ...this.#settings, client: exchange.signal, closing: this.#closing.signal })
+    return 'status' in claimed ? claimed : replyOf(claimed, event)
+  }
+
+  /**
+   * The request that holds the record, or the outcome of an earlier one; one that is in progress in this process is waited for,
+   * unless `found` has a reply for it. Rejects with a 499.
+   */
+  async claim(
+    start: IdempotencyStart,
+    client: AbortSignal,
+    found?: (other: KeyedRequest) => Reply | undefined,
+  ): Promise<KeyedRequest | NonNullable<KeyedOutcome> | Reply> {
+    const place = JSON.stringify([start.account, start.route, start.key])
+    for (let other = this.#inProgress.get(place); other !== undefined; other = this.#inProgress.get(place)) {
+      const reply = found?.(other)
+      if (reply !== undefined) return reply
+      const outcome = await other.wait(client)
+      if (outcome !== undefined) return outcome
+    }
     const request = new KeyedRequest(start, this.#settings, () => this.#inProgress.delete(place))
     this.#inProgress.set(place, request)
     const outcome = await this.#claim(request)
-    if (outcome === undefined) {
-      if (event === undefined) return request
-      const error = streamLost()
-      await request.giveBack()
-      throw error
-    }
+    if (outcome === undefined) return request
     request.yield(outcome)
-    if (
-      event !== undefined &&
-      'error' in outcome &&
-      outcome.error.shouldRetry === true &&
-      outcome.error.code === 'conflict'
-    )
-      return restOnceEnded(start, event, { ...this.#settings, client: exchange.signal, closing: this.#closing.signal })
-    return replyOf(outcome, event)
+    return outcome
   }
 
-  /** Waits for pending updates of the store. */
-  async close(): Promise<void> {
+  /** Waits for pending updates of the store, and closes it unless another one does. */
+  async close(isShared: boolean = false): Promise<void> {
     this.#closing.abort()
     const never = new AbortController().signal
     await Promise.all(Array.from(this.#inProgress.values(), async (request) => request.wait(never)))
-    await this.#settings.store.close?.()
+    if (!isShared) await this.#settings.store.close?.()
   }
 
   /** Claims the key. Returns undefined if successful, otherwise the outcome for this request. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { Reply } from '../../http/exchange.ts'
+import type { Receipt } from '../../money/receipt.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
@@ -17,6 +18,10 @@ export interface IdempotencySettings {
   /** Milliseconds for which a stream whose client has gone is read on, so that the client can take it up. 0: none. */
   readonly resumeMs: number
   readonly observer: Observer
+  /** What is kept of a receipt, as headers beside the response. Default: nothing, and failures that cost something are kept. */
+  readonly headersOf?: (receipt: Receipt) => Readonly<Record<string, string>>
+  /** Headers of the first response alone. Default: none. */
+  readonly firstHeaders?: Readonly<Record<string, string>>
 }
 
 /** The outcome for requests that waited for this one; undefined if one of them must try again. */
@@ -31,6 +36,7 @@ export class KeyedRequest {
   #renewal: NodeJS.Timeout | undefined
   #renewing: Promise<unknown> | undefined
   #call: OpenCall | undefined
+  #more: Readonly<Record<string, string>> | undefined
   #stream: { readonly recording: Recording; readonly head: Pick<Reply, 'status' | 'headers'> } | undefined
 
   /** `ended` is called once the store has the outcome. After that, `wait` must not be called. */
@@ -75,6 +81,16 @@ export class KeyedRequest {
     this.#call = call
   }
 
+  /** See `IdempotencySettings.resumeMs`. */
+  get resumeMs(): number {
+    return this.#settings.resumeMs
+  }
+
+  /** The receipt of the call, which comes before the end of the reply. */
+  receives(receipt: Receipt): void {
+    this.#more = this.#settings.headersOf?.(receipt)
+  }
+
   /**
    * The rest of the stream after an event, for the client that has lost its connection; the former connection ends. Undefined if
    * there is no such stream, or not any more: then `wait` for the outcome.
@@ -105,17 +121,22 @@ export class KeyedRequest {
     if (typeof body === 'string' || body instanceof Uint8Array) {
       const bytes = Buffer.from(body)
       await this.#finish({ status, headers, body: bytes })
-      return reply
+      return this.#first(reply)
     }
     const { maxBytes, resumeMs } = this.#settings
     const isResumable = resumeMs > 0 && isEventStream(reply)
     const recording = new Recording(body, maxBytes, isResumable, (whole, bytes) => {
       if (!whole) void this.#forget(undefined)
       else if (bytes === undefined) void this.#finish(undefined)
-      else void this.#finish({ status, headers, body: bytes })
+      else void this.#finish({ status, headers: { ...headers, ...this.#more }, body: bytes })
     })
     if (isResumable) this.#stream = { recording, head: { status, headers } }
-    return { status, headers: reply.headers, body: recording.body }
+    return this.#first({ status, headers: reply.headers, body: recording.body })
+  }
+
+  #first(reply: Reply): Reply {
+    const { firstHeaders } = this.#settings
+    return firstHeaders === undefined ? reply : { ...reply, headers: { ...reply.headers, ...firstHeaders } }
   }
 
   /**
@@ -126,14 +147,14 @@ export class KeyedRequest {
     const { status, body } = reply
     const headers = this.#identified(reply)
     const error = GatewayError.from(thrown)
-    if (error.status >= 500 && error.shouldRetry === false)
+    if (error.status >= 500 && error.shouldRetry === false && this.#settings.headersOf === undefined)
       await this.#finish({ status, headers, body: Buffer.from(body as string) })
     else await this.#forget(error.code === 'client_closed' ? undefined : { error })
   }
 
   /** The headers that are stored: with the id of this request, to which the responses that repeat it lead. */
   #identified({ headers }: Reply): Reply['headers'] {
-    return { ...headers, 'x-request-id': this.#start.attempt }
+    return { ...headers, ...this.#more, 'x-request-id': this.#start.attempt }
   }
 
   async #finish(answer: IdempotentAnswer | undefined): Promise<void> {

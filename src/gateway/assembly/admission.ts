@@ -6,6 +6,7 @@ import { Admission } from '../../admission/admission.ts'
 import { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import { Guard } from '../../records/guard.ts'
+import { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { memoryIdempotencyStore } from '../../admission/idempotency/memory.ts'
 
@@ -66,6 +67,24 @@ export function alertDelivery(
   })
   delivery.start()
   return delivery
+}
+
+/** Creates the cache of answers from the options; undefined if there is none. `idempotency`: whose store it shares by default. */
+export function createCache(
+  { cache, storage, timeouts, clock: now = () => performance.now() }: GatewayOptions,
+  idempotency: Idempotency | undefined,
+  observer: Observer,
+): AnswerCache | undefined {
+  if (cache === undefined) return undefined
+  const shared = idempotency?.store ?? storage?.idempotency
+  const guard = new Guard({
+    name: 'the cache of answers',
+    timeoutMs: timeouts?.storeMs ?? 2_000,
+    now,
+    failed: observer.storeFailed,
+  })
+  const store = cache.store ?? shared ?? memoryIdempotencyStore({ clock: now })
+  return new AnswerCache(cache, { store, guard, observer, isShared: store === idempotency?.store })
 }
 
 /** Creates the handling of `Idempotency-Key` from the options; undefined if it is turned off. */

@@ -2,6 +2,7 @@
 import { Admin } from '../../admin/admin.ts'
 import { AuditLog } from '../../admin/audit/audit-log.ts'
 import type { Admission } from '../../admission/admission.ts'
+import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
 import { Routes } from '../../endpoints/routes.ts'
@@ -26,7 +27,7 @@ import { attributing } from '../../observe/usage/attribution.ts'
 import { RefusedLog } from '../../observe/usage/refused-log.ts'
 import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import { shownPrices } from './shown-prices.ts'
-import { createAdmission, alertDelivery, createIdempotency } from './admission.ts'
+import { createAdmission, alertDelivery, createCache, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
 import { inspecting } from './inspecting.ts'
 import { KnownDeployments } from './known-deployments.ts'
@@ -51,6 +52,8 @@ export interface Assembly {
   readonly alerts: AlertDelivery | undefined
   readonly authenticator: Authenticator
   readonly breaker: Breaker
+  /** Undefined if answers are not kept for equal requests. */
+  readonly cache: AnswerCache | undefined
   readonly calls: OpenCalls
   readonly catalogue: Catalogue
   readonly checks: StoreChecks
@@ -93,6 +96,7 @@ export function assemble(options: GatewayOptions): Assembly {
   const { registry, live, groups, providers, own } = modelsOf(options, stores, tableDefaults, registryGuard)
   const admission = createAdmission(options, stores, groups, observer)
   const idempotency = createIdempotency(options, observer)
+  const answerCache = createCache(options, idempotency, observer)
   const endsCalls = options.whenKeyEnds === 'end'
   const authenticator = new Authenticator({
     store: stores.keys,
@@ -164,7 +168,16 @@ export function assemble(options: GatewayOptions): Assembly {
   const named = (own ?? []).filter(({ id }) => !id.endsWith('*'))
   const questions = storeQuestions(options, stores)
   const countDue = (most: number) => videos.countDue(most)
-  const owned = [ownKeys, authenticator, idempotency, serving, ...Object.values(stores), registry, ...(providers ?? [])]
+  const owned = [
+    ownKeys,
+    authenticator,
+    // The one closes the store of both.
+    answerCache === undefined ? idempotency : { close: () => answerCache.close().then(() => idempotency?.close()) },
+    serving,
+    ...Object.values(stores),
+    registry,
+    ...(providers ?? []),
+  ]
   return {
     admin,
     admission,
@@ -172,6 +185,7 @@ export function assemble(options: GatewayOptions): Assembly {
     alerts,
     authenticator,
     breaker,
+    cache: answerCache,
     calls: new OpenCalls(billing?.maxDrains),
     catalogue,
     checks: new StoreChecks({ questions, countDue, timeoutMs: timeouts.storeMs ?? 2_000, now }),

@@ -11,7 +11,7 @@ import type { HandledRequest } from './handled-request.ts'
 
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
-  { admission, affinity, alerts, authenticator, calls, idempotency, observer, services, refused, serving }: Assembly,
+  { admission, affinity, alerts, authenticator, calls, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
   { id, exchange, keyed, startedAt, elapsedMs, watch }: HandledRequest,
   { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
@@ -20,7 +20,7 @@ export function serve<R, A>(
   refused?.use()
   const work = new Work()
   const drainMs = admission.drainMs(model, ticket?.demand)
-  const resumeMs = keyed !== undefined && order.stream ? (idempotency?.resumeMs ?? 0) : 0
+  const resumeMs = keyed !== undefined && order.stream ? keyed.resumeMs : 0
   const call = calls.open(cancellationOf(exchange), Math.max(drainMs, resumeMs))
   keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
@@ -28,6 +28,7 @@ export function serve<R, A>(
     unfollow?.()
     const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost)
     if (watch !== undefined) watch.receipt = closed
+    keyed?.receives(closed)
     observer.receipt(closed)
     alerts?.start()
   }

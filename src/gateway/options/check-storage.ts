@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { positive, strict } from '../../records/rules.ts'
 import type { StorageBundle } from './storage.ts'
 
 /** The required methods of each contract. */
@@ -40,3 +41,13 @@ export const storageRule: z.ZodType = z
     abort: true,
   })
   .pipe(rules)
+
+/** The options of the cache of answers. */
+export const cacheRule: z.ZodType = strict({
+  ttlMs: positive,
+  maxBytes: positive,
+  when: z.enum(['deterministic', 'asked']),
+  share: z.enum(['account', 'group']),
+  charge: z.number().min(0).max(1),
+  store: storeRule('idempotency'),
+}).partial()

@@ -9,6 +9,7 @@ import type { PriceTable } from '../../money/prices/price-table.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import type { Timeouts } from '../../http/timeouts.ts'
+import type { CacheOptions } from '../../admission/cache/answer-cache.ts'
 import type { IdempotencyOptions } from '../../admission/idempotency/idempotency.ts'
 import type { LimitOptions } from '../../money/limits/options.ts'
 import type { Inspect } from '../../inspect/contract.ts'
@@ -112,6 +113,8 @@ export interface GatewayOptions {
   readonly usage?: UsageOptions
   /** How responses to requests with an `Idempotency-Key` are replayed; false ignores the header. */
   readonly idempotency?: IdempotencyOptions | false
+  /** Answers to equal requests from a cache. Default: each request is a call. */
+  readonly cache?: CacheOptions
   /** Video tasks. */
   readonly tasks?: TaskOptions
   /** The public URL of the mount, such as `https://api.example.com/ai`, with or without `/v1`. Used for links in responses. */

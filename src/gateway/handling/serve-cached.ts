@@ -1,0 +1,47 @@
+import type { CachedAnswer } from '../../admission/cache/answer-cache.ts'
+import type { Ticket } from '../../admission/ticket.ts'
+import type { Order } from '../../endpoints/endpoint.ts'
+import type { Caller } from '../../callers/contract.ts'
+import type { Reply } from '../../http/exchange.ts'
+import type { Receipt } from '../../money/receipt.ts'
+import { Work } from '../../providers/work.ts'
+import { usageOf } from '../../wire/usage.ts'
+import type { Assembly } from '../assembly/assemble.ts'
+import type { HandledRequest } from './handled-request.ts'
+
+/** The reply of an equal request, settled by what the cache charges. */
+export function serveCached(
+  { observer, alerts, services }: Assembly,
+  endpoint: string,
+  { id, exchange, startedAt, elapsedMs, watch, entry }: HandledRequest,
+  { caller, order }: { readonly caller: Caller; readonly order: Order<unknown> },
+  ticket: Ticket | undefined,
+  { reply, used, charge }: CachedAnswer,
+): Reply {
+  const { account, group, key } = caller
+  const receipt: Receipt = {
+    usage: usageOf(0, 0),
+    usageSource: 'reported',
+    ...used,
+    ...services.attribute(exchange, caller, order.field),
+    id,
+    endpoint,
+    outcome: 'completed',
+    account,
+    group,
+    ...(key !== undefined && { key }),
+    model: order.model,
+    attempts: 0,
+    stream: order.stream,
+    cached: charge,
+    startedAt,
+    totalMs: elapsedMs(),
+  }
+  const closed = ticket === undefined ? receipt : ticket.close(receipt, new Work())
+  if (ticket === undefined) entry?.leave()
+  if (watch !== undefined) watch.receipt = closed
+  observer.receipt(closed)
+  alerts?.start()
+  watch?.ended({ outcome: 'completed', status: reply.status })
+  return reply
+}
