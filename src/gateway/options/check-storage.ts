@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { positive, strict } from '../../records/rules.ts'
+import { longestTimerMs } from '../../http/deadline.ts'
+import { positive, strict, timed } from '../../records/rules.ts'
 import type { StorageBundle } from './storage.ts'
 
 /** The required methods of each contract. */
@@ -41,6 +42,17 @@ export const storageRule: z.ZodType = z
     abort: true,
   })
   .pipe(rules)
+
+/** The options of `Idempotency-Key`. */
+export const idempotencyRule: z.ZodType = z.union([
+  z.literal(false),
+  strict({
+    keepMs: positive,
+    maxBytes: positive,
+    leaseMs: timed,
+    resumeMs: z.int().min(0).max(longestTimerMs),
+  }).partial(),
+])
 
 /** The options of the cache of answers. */
 export const cacheRule: z.ZodType = strict({

@@ -26,7 +26,7 @@ import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
-import { cacheRule, storageRule } from './check-storage.ts'
+import { cacheRule, idempotencyRule, storageRule } from './check-storage.ts'
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
 
@@ -201,17 +201,7 @@ const schema = strict({
   })
     .partial()
     .optional(),
-  idempotency: z
-    .union([
-      z.literal(false),
-      strict({
-        keepMs: positive,
-        maxBytes: positive,
-        leaseMs: timed,
-        resumeMs: z.int().min(0).max(longestTimerMs),
-      }).partial(),
-    ])
-    .optional(),
+  idempotency: idempotencyRule.optional(),
   cache: cacheRule.optional(),
   tasks: strict({
     deadlineMs: positive,
