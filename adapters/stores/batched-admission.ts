@@ -9,6 +9,7 @@ import type {
   LimitClaim,
   LimitStore,
   LimitVerdict,
+  SettleVerdict,
 } from './index.ts'
 
 /** A call to be admitted: limits, money or both. */
@@ -26,7 +27,29 @@ export interface AdmissionResult {
 /** The batches of one database. */
 interface Calls {
   admit(call: AdmissionItem): Promise<AdmissionResult>
-  end(ending: AdmissionEnd): Promise<unknown>
+  end(ending: AdmissionEnd): Promise<SettleVerdict | undefined>
+}
+
+/** The limit store of a database. */
+export function batchedLimits(calls: Calls, renew: LimitStore['renew']): LimitStore {
+  return {
+    take: async (claim) => (await calls.admit({ claim })).limits as LimitVerdict,
+    async give(returned) {
+      await calls.end({ returned })
+    },
+    renew,
+  }
+}
+
+/** What a ledger does with holds. */
+export function batchedHolds(calls: Calls): Pick<Ledger, 'hold' | 'settle' | 'release'> {
+  return {
+    hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
+    settle: async (end) => (await calls.end({ end })) as SettleVerdict,
+    async release({ id, account }) {
+      await calls.end({ end: { id, account } })
+    },
+  }
 }
 
 /** The admission store of a database. `finish` rejects if any of its endings fails, after all have been tried. */

@@ -57,6 +57,9 @@ const rules = {
   allowance: strict({ account: id, ...allowance }),
 }
 
+/** The newest entries of an account among which a request is looked for. */
+const mostEntries = 10_000
+
 /** Accounts, payments and ledger entries. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AccountAdmin {
   readonly #services: AdminServices
@@ -177,17 +180,12 @@ export class AccountAdmin {
   /** A charge in the ledger: the usage of a request may be in the memory of another process. */
   async #charged(account: string, request: string): Promise<Pick<UsageRecord, 'id' | 'account' | 'cost'> | undefined> {
     const ids = recordIdsOf(request)
-    let after: string | undefined
-    for (let page = 0; page < 10; page++) {
-      const asked = { limit: 1_000, ...(after !== undefined && { after }) }
-      const { items, next } = await this.#ledger.page((ledger) =>
-        requireMethod(ledger, 'entries', 'ledger entries').entries(account, asked),
-      )
-      for (const { kind, reference, amount } of items) {
-        if (kind === 'settle' && ids.includes(reference)) return { id: reference, account, cost: -amount }
-      }
-      if (next === undefined) return undefined
-      after = next
+    const page = (asked: PageRequest) =>
+      this.#ledger.page((ledger) => requireMethod(ledger, 'entries', 'ledger entries').entries(account, asked))
+    let read = 0
+    for await (const { kind, reference, amount } of allItems(page)) {
+      if (kind === 'settle' && ids.includes(reference)) return { id: reference, account, cost: -amount }
+      if (++read === mostEntries) return undefined
     }
     return undefined
   }

@@ -95,7 +95,7 @@ export class Admin {
     this.vendorKeys = new VendorKeyAdmin(services)
     this.usage = new UsageAdmin(services)
     this.videos = new VideoAdmin(services)
-    this.registry = new RegistryAdmin(services.registry, services.now, services.note)
+    this.registry = new RegistryAdmin(services)
     this.csv = new CsvAdmin(this.accounts, this.keys, this.usage, this.auditLog)
     this.#personal = new PersonalData(services, this)
     this.#catalogue = services.catalogue

@@ -1,5 +1,6 @@
 import { offsetsIn } from '../records/calendar.ts'
-import type { UsageDimension, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
+import { comparing } from '../records/compare.ts'
+import type { UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 
 /** No gateway has older records. Before it, days have the offset from UTC that they had at this time. */
 const earliest = Date.UTC(2020, 0, 1)
@@ -24,7 +25,7 @@ export async function summariseByLocalDay(
       rows.set(name, before === undefined ? row : plus(before, row))
     }
   }
-  return spans.length === 1 ? [...rows.values()] : [...rows.values()].sort((left, right) => compare(left, right, by))
+  return spans.length === 1 ? [...rows.values()] : [...rows.values()].sort(comparing(by))
 }
 
 /** The day of a change of the clocks is in two parts of the range. */
@@ -35,9 +36,4 @@ function plus(left: UsageSummary, right: UsageSummary): UsageSummary {
     if (typeof value === 'bigint') sum[name] = left[name as 'cost'] + value
   }
   return sum as unknown as UsageSummary
-}
-
-function compare(left: UsageSummary, right: UsageSummary, by: readonly UsageDimension[]): number {
-  const differing = by.find((dimension) => left[dimension] !== right[dimension])
-  return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
 }

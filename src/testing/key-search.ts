@@ -1,7 +1,7 @@
 /** The tests of the key store contract for `search`. */
 import assert from 'node:assert/strict'
 import type { KeyQuestion, KeyRecord, KeyStore } from '../callers/contract.ts'
-import { fresh, similarNames, oddNames, type Suite } from './kit.ts'
+import { allPages, fresh, similarNames, oddNames, type Suite } from './kit.ts'
 
 const now = 1_900_000_000_000
 
@@ -74,15 +74,8 @@ export function testKeySearch(it: Suite<KeyStore>['it'], make: Make): void {
     const group = fresh('group')
     const records = Array.from({ length: 23 }, (_, index) => make({ group, createdAt: 1_000 + (index >> 3) }))
     for (const record of records) await store.insert(record)
-    const seen: KeyRecord[] = []
-    let after: string | undefined
-    do {
-      const page = await store.search({ group, now, limit: 4, ...(after !== undefined && { after }) })
-      assert.ok(page.items.length <= 4, 'a page is longer than its limit')
-      seen.push(...page.items)
-      await other.insert?.(make({ group, createdAt: 2_000 }))
-      after = page.next
-    } while (after !== undefined)
+    const add = () => other.insert?.(make({ group, createdAt: 2_000 }))
+    const seen = await allPages(4, (page) => store.search?.({ group, now, ...page }), add)
     const expected = records.toSorted(
       (left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1),
     )

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Page, PageRequest } from '../records/page.ts'
 
 /** Options of the store suites, such as `testTaskStore`. All are optional. */
 export interface StoreKitOptions<Store> {
@@ -125,6 +126,24 @@ export function race<Store, T>(
   act: (store: Store, index: number) => Promise<T> | T,
 ): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, async (_, index) => act(index % 2 === 0 ? left : right, index)))
+}
+
+/** The items of a list, page by page. `between`: called after each page. */
+export async function allPages<T>(
+  limit: number,
+  pageAt: (page: PageRequest) => Promise<Page<T>> | Page<T> | undefined,
+  between?: () => unknown,
+): Promise<T[]> {
+  const found: T[] = []
+  let after: string | undefined
+  do {
+    const page = await pageAt({ limit, ...(after !== undefined && { after }) })
+    assert.ok((page?.items.length ?? 0) <= limit, 'a page is longer than its limit')
+    found.push(...(page?.items ?? []))
+    await between?.()
+    after = page?.next
+  } while (after !== undefined)
+  return found
 }
 
 /** Calls a method that works in steps until it returns false. */

@@ -1,7 +1,7 @@
 /** The tests of the ledger contract for `compact`. */
 import assert from 'node:assert/strict'
 import type { Ledger, LedgerEntry } from '../money/ledger/contract.ts'
-import { fresh, race, type Suite } from './kit.ts'
+import { allPages, fresh, race, type Suite } from './kit.ts'
 import { funded, fundsOf } from './ledger-accounts.ts'
 
 const leaseMs = 600_000
@@ -83,13 +83,7 @@ export function testCompaction({ it, wait }: Suite<Ledger>): void {
 }
 
 async function allEntries(ledger: Ledger, account: string, limit = 100): Promise<LedgerEntry[]> {
-  const found: LedgerEntry[] = []
-  let after: string | undefined
-  do {
-    const page = await ledger.entries?.(account, { limit, ...(after !== undefined && { after }) })
-    found.push(...(page?.items ?? []))
-    after = page?.next
-  } while (after !== undefined)
+  const found = await allPages(limit, (page) => ledger.entries?.(account, page))
   const numbers = found.map(({ number }) => number)
   assert.deepEqual(
     numbers,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { CapCharge, CapMeasure, AlertThreshold, Notice, NoticeQuestion } from '../money/caps/contract.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
-import { fresh, race, type Suite } from './kit.ts'
+import { allPages, fresh, race, type Suite } from './kit.ts'
 import { funded } from './ledger-accounts.ts'
 import { capOf, capTests, holdOf, settlementOf, storeTime, type CappedLedger } from './ledger-caps.ts'
 
@@ -141,17 +141,8 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
   test('notices are listed by account, newest first, page by page, also when they are done', async (ledger, other) => {
     const { caps } = other
     if (caps.listNotices === undefined) return
-    const listed = async (question: NoticeQuestion) => {
-      const found: Notice[] = []
-      let next: string | undefined
-      do {
-        const page = await caps.listNotices?.({ ...question, ...(next !== undefined && { after: next }) })
-        assert.ok((page?.items.length ?? 0) <= (question.limit ?? 100))
-        found.push(...(page?.items ?? []))
-        next = page?.next
-      } while (next !== undefined)
-      return found
-    }
+    const listed = ({ limit = 100, ...question }: NoticeQuestion) =>
+      allPages(limit, (page) => caps.listNotices?.({ ...question, ...page }))
     const [account, foreign] = [await funded(ledger, 100n), await funded(ledger, 100n)]
     assert.deepEqual(await listed({ account }), [])
     const thresholds = [1, 2, 3, 4, 5].map((calls) => thresholdOf('calls', calls))

@@ -1,7 +1,7 @@
 /** The tests of the usage store contract for users, sessions, tags and outcomes. */
 import assert from 'node:assert/strict'
 import type { NamedUser, UsageDimension, UsageFilter, UsageRecord, UsageStore } from '../observe/usage/contract.ts'
-import { fresh, similarNames, oddNames, race, type Suite } from './kit.ts'
+import { allPages, fresh, similarNames, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 
 const day = 86_400_000
@@ -186,15 +186,8 @@ async function various(store: UsageStore): Promise<{ account: string; records: U
 }
 
 /** The ids of all records that a question selects, page by page. */
-async function listed(store: UsageStore, question: UsageFilter & { readonly limit: number }): Promise<string[]> {
-  const seen: string[] = []
-  let after: string | undefined
-  do {
-    const page = await store.list({ ...question, ...(after !== undefined && { after }) })
-    seen.push(...page.items.map(({ id }) => id))
-    after = page.next
-  } while (after !== undefined)
-  return seen
+async function listed(store: UsageStore, { limit, ...filter }: UsageFilter & { readonly limit: number }) {
+  return (await allPages(limit, (page) => store.list({ ...filter, ...page }))).map(({ id }) => id)
 }
 
 /** The ids of the records that match a filter, newest first. */

@@ -1,7 +1,7 @@
 /** The tests of the usage store contract for the log of attempts and for refused requests. */
 import assert from 'node:assert/strict'
 import type { UsageFilter, UsageRecord, UsageStore } from '../observe/usage/contract.ts'
-import { fresh, oddNames, race, type Suite } from './kit.ts'
+import { allPages, fresh, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 
 /** The record of a refused request. */
@@ -100,17 +100,11 @@ export function testLog(it: Suite<UsageStore>['it']): void {
     )
     await store.append(records.filter(({ outcome }) => outcome !== 'refused'))
     await store.appendRefused(records.filter(({ outcome }) => outcome === 'refused'))
-    const seen: string[] = []
-    let after: string | undefined
-    do {
-      const page = await store.list({ account, limit: 5, ...(after !== undefined && { after }) })
-      seen.push(...page.items.map(({ id }) => id))
-      await other.appendRefused?.([refused({ account, startedAt: start + 100 })])
-      after = page.next
-    } while (after !== undefined)
+    const add = () => other.appendRefused?.([refused({ account, startedAt: start + 100 })])
+    const seen = await allPages(5, (page) => store.list({ account, ...page }), add)
     const newest = records.toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
     assert.deepEqual(
-      seen,
+      seen.map(({ id }) => id),
       newest.map(({ id }) => id),
     )
   })

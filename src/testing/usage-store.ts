@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { UsageStore } from '../observe/usage/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
+import { allPages, fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { testUsageNames } from './exact-names.ts'
 import { testAttribution } from './usage-attribution.ts'
 import { testDurations } from './usage-durations.ts'
@@ -123,16 +123,9 @@ export function testUsageStore(
     const account = fresh('account')
     const records = Array.from({ length: 25 }, (_, index) => record({ account, startedAt: start + (index >> 3) }))
     await store.append(records)
-    const seen: string[] = []
-    let after: string | undefined
-    do {
-      const page = await store.list({ account, limit: 4, ...(after !== undefined && { after }) })
-      assert.ok(page.items.length <= 4, 'a page is longer than its limit')
-      seen.push(...page.items.map(({ id }) => id))
-      await other.append([record({ account, startedAt: start + 100 })])
-      after = page.next
-    } while (after !== undefined)
-    assert.deepEqual([...seen].sort(), records.map(({ id }) => id).sort())
+    const add = () => other.append([record({ account, startedAt: start + 100 })])
+    const seen = await allPages(4, (page) => store.list({ account, ...page }), add)
+    assert.deepEqual(seen.map(({ id }) => id).sort(), records.map(({ id }) => id).sort())
   })
 
   testSums(it)

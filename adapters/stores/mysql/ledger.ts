@@ -4,13 +4,12 @@ import {
   type CapPeriod,
   type Credit,
   type CreditVerdict,
-  type HoldVerdict,
   type Ledger,
   type LedgerAccount,
-  type SettleVerdict,
   type Sweep,
   takenOf,
 } from '../index.ts'
+import { batchedHolds } from '../batched-admission.ts'
 import { inParts } from '../batches.ts'
 import { openingOf, sqlAccounts } from '../sql/accounts.ts'
 import { allotmentValues, allotting, lotStateOf, readingLots, sqlLots } from '../sql/lots.ts'
@@ -33,6 +32,7 @@ export function mysqlLedger(
   calls: Calls,
 ): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
   const books = sqlAccounts(sql, (column) => column)
+  const holds = batchedHolds(calls)
   const sweeps: readonly Sweep[] = [
     sweepOf(sql, 'cap_use', capUseMs),
     sweepOf(sql, 'cap_charges', capUseMs),
@@ -41,13 +41,10 @@ export function mysqlLedger(
   return {
     caps: { read: (claims) => calls.states(claims), ...sqlOverrides(sql), ...sqlNotices(sql) },
     lots: sqlLots(sql),
-    hold: async (hold) => {
+    ...holds,
+    hold(hold) {
       if (hold.caps !== undefined) for (const sweep of sweeps) sweep.use()
-      return (await calls.admit({ hold })).hold as HoldVerdict
-    },
-    settle: async (end) => (await calls.end({ end })) as SettleVerdict,
-    async release({ id, account }) {
-      await calls.end({ end: { id, account } })
+      return holds.hold(hold)
     },
     async renew(holds, leaseMs) {
       await inParts(holds, (part) => database.transaction((ask) => renewHolds(ask, part, leaseMs)))

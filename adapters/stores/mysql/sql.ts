@@ -10,13 +10,7 @@ const mostAtOnce = 100
 
 export function mysqlSql(database: Database): Sql {
   const marked = marking('@.', () => '?', translated)
-  const ask = (to: Ask, text: string, values: Values) => {
-    const { text: sent, names } = marked(text)
-    return to(
-      sent,
-      names.map((name) => values[name] ?? null),
-    )
-  }
+  const ask = (to: Ask, text: string, values: Values) => to(...marked(text, values))
   const many = async (text: string, values: Values = {}) =>
     (await database.use((to) => ask(to, text, values), longMs)).rows
   const run = async (text: string, values: Values = {}) => (await database.use((to) => ask(to, text, values))).changed

@@ -1,5 +1,5 @@
 /** How MySQL adds usage, and reads it: in one statement each. */
-import { columnOf, where, type TableRow, type UsageStatements, type Values } from '../sql/sql.ts'
+import { columnOf, readingAtOnce, type Sql, type UsageStatements, type Values } from '../sql/sql.ts'
 import { callTable } from '../sql/usage-columns.ts'
 import { addingCalls } from '../sql/usage-tables.ts'
 import { longMs, type Database } from './database.ts'
@@ -16,7 +16,7 @@ const adding = addingCalls(
 export function mysqlUsage(
   database: Database,
   ask: (to: Ask, text: string, values: Values) => Promise<Result>,
-  many: (text: string, values: Values) => Promise<readonly TableRow[]>,
+  many: Sql['many'],
 ): UsageStatements {
   return {
     append: (rows) =>
@@ -36,14 +36,6 @@ export function mysqlUsage(
         for (const text of adding) await ask(to, text, { ids: JSON.stringify(added.map(({ id }) => id)) })
         return true
       }, longMs),
-    async inParts(sources, _owner, text, values, take) {
-      const rows = sources.map((source) => source.rows([]))
-      if (rows.length > 0) take(await many(text(rows.join(' UNION ALL '), true), values))
-    },
-    newest: (wanted, table, { indexed, scanned }, values, most) =>
-      many(
-        `SELECT ${wanted} FROM @.${table} ${where([...indexed, ...scanned])} ORDER BY started_at DESC, id DESC LIMIT :most`,
-        { ...values, most },
-      ),
+    ...readingAtOnce(many),
   }
 }

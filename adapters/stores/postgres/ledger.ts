@@ -1,12 +1,6 @@
 /** The ledger: accounts, open holds and entries. */
-import {
-  type CreditVerdict,
-  type Hold,
-  type HoldVerdict,
-  type Ledger,
-  type LedgerAccount,
-  type SettleVerdict,
-} from '../index.ts'
+import { type CreditVerdict, type Hold, type Ledger, type LedgerAccount } from '../index.ts'
+import { batchedHolds } from '../batched-admission.ts'
 import { inParts } from '../batches.ts'
 import { sqlAccounts } from '../sql/accounts.ts'
 import { sqlLots } from '../sql/lots.ts'
@@ -28,11 +22,7 @@ export function postgresLedger(
   return {
     caps: postgresCaps(database, sql),
     lots: sqlLots(sql),
-    hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
-    settle: async (end) => (await calls.end({ end })) as SettleVerdict,
-    async release({ id, account }) {
-      await calls.end({ end: { id, account } })
-    },
+    ...batchedHolds(calls),
     async renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs) {
       const named = holds.map(({ id, account }) => ({ id, account }))
       await inParts(named, async (part) => database.call('renew_holds', JSON.stringify(part), leaseMs))

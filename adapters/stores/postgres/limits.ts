@@ -1,5 +1,6 @@
 /** Limits: one row per bucket, and one per concurrency slot in use. */
-import type { LimitStore, LimitVerdict } from '../index.ts'
+import type { LimitStore } from '../index.ts'
+import { batchedLimits } from '../batched-admission.ts'
 import { inParts } from '../batches.ts'
 import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
@@ -50,14 +51,8 @@ export const limitsSchema: string = `
 
 /** The limit store of a schema. Claims are taken and returned in the batches of `calls`. */
 export function postgresLimits(database: Database, calls: Calls): LimitStore {
-  return {
-    take: async (claim) => (await calls.admit({ claim })).limits as LimitVerdict,
-    async give(returned) {
-      await calls.end({ returned })
-    },
-    async renew(holders, leaseMs) {
-      const named = holders.map(({ id, places }) => ({ id, places }))
-      await inParts(named, async (part) => database.call('renew_places', JSON.stringify(part), leaseMs))
-    },
-  }
+  return batchedLimits(calls, async (holders, leaseMs) => {
+    const named = holders.map(({ id, places }) => ({ id, places }))
+    await inParts(named, async (part) => database.call('renew_places', JSON.stringify(part), leaseMs))
+  })
 }

@@ -1,38 +1,30 @@
 /** The statements that both SQL databases share, for Postgres. */
-import { columnOf, marking, type Sql, type TableRow, type Values } from '../sql/sql.ts'
+import { columnOf, marking, readingAtOnce, type Sql, type TableRow, type Values } from '../sql/sql.ts'
 import type { Database } from './database.ts'
 import { dialect, valueOf } from './dialect.ts'
-import { postgresUsage } from './usage.ts'
 
 export function postgresSql(database: Database): Sql {
   const marked = marking('@.', (place) => `$${place}`)
-  const ask = <T>(text: string, values: Values, act: (sent: string, list: unknown[]) => T): T => {
-    const { text: sent, names } = marked(text)
-    return act(
-      sent,
-      names.map((name) => values[name] ?? null),
-    )
-  }
   // Of a limit that it does not know, the planner expects a tenth of the table.
   const many = (text: string, values: Values = {}): Promise<readonly TableRow[]> =>
-    ask(
-      text.replaceAll(/LIMIT :(\w+)/g, (_, name: string) => `LIMIT ${Number(values[name])}`),
-      values,
-      (...sent) => database.manyRows(...sent),
+    database.manyRows(
+      ...marked(
+        text.replaceAll(/LIMIT :(\w+)/g, (_, name: string) => `LIMIT ${Number(values[name])}`),
+        values,
+      ),
     )
   return {
     dialect,
-    all: (text, values = {}) => ask(text, values, (...sent) => database.rows(...sent)),
+    all: (text, values = {}) => database.rows(...marked(text, values)),
     many,
     insert: async (text, values) =>
-      (await ask(`${text} ON CONFLICT DO NOTHING RETURNING 1`, values, (...sent) => database.rows(...sent))).length > 0,
+      (await database.rows(...marked(`${text} ON CONFLICT DO NOTHING RETURNING 1`, values))).length > 0,
     change: (table, set, some, values) =>
-      ask(`UPDATE @.${table} SET ${set} WHERE ${some} RETURNING *`, values, (...sent) => database.rows(...sent)),
-    run: async (text, values = {}) =>
-      (await ask(`${text} RETURNING 1`, values, (...sent) => database.rows(...sent))).length,
+      database.rows(...marked(`UPDATE @.${table} SET ${set} WHERE ${some} RETURNING *`, values)),
+    run: async (text, values = {}) => (await database.rows(...marked(`${text} RETURNING 1`, values))).length,
     async batch(texts, values = {}) {
       const parts = texts.map((text, index) => `s${index} AS (${text})`)
-      await ask(`WITH ${parts.join(', ')} SELECT`, values, (...sent) => database.rows(...sent))
+      await database.rows(...marked(`WITH ${parts.join(', ')} SELECT`, values))
     },
     inserting(table, columns) {
       const sql = `INSERT INTO @.${table} (${columns.map(([name]) => columnOf(name)).join(', ')})
@@ -48,8 +40,10 @@ export function postgresSql(database: Database): Sql {
         ${order} ${most === Infinity ? '' : 'LIMIT :atMost'}`
       return many(query, { ...values, items: JSON.stringify(rows), atMost: most })
     },
-    usage: postgresUsage(database, many),
-    part: async (text, values = {}) =>
-      (await ask(`${text} RETURNING 1`, values, (...sent) => database.manyRows(...sent))).length > 0,
+    usage: {
+      append: async (rows) => (await database.call<number>('append_usage', JSON.stringify(rows))) === 0,
+      ...readingAtOnce(many),
+    },
+    part: async (text, values = {}) => (await database.manyRows(...marked(`${text} RETURNING 1`, values))).length > 0,
   }
 }

@@ -1,3 +1,4 @@
+import { comparing } from '../../../src/records/compare.ts'
 import type { LargestRows, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
 import type { TableRow } from './sql.ts'
 import { amounts, missingAmounts, sums } from './usage-columns.ts'
@@ -59,10 +60,7 @@ export class AddedSums {
     const { by, largest } = this.#question
     const all = [...this.#rows.values()]
     const some = largest === undefined ? all : largestOf(all, largest)
-    return some.sort((left, right) => {
-      const differing = by.find((dimension) => left[dimension] !== right[dimension])
-      return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
-    })
+    return some.sort(comparing(by))
   }
 }
 

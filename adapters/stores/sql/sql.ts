@@ -170,26 +170,20 @@ export interface Dialect {
   ) => string
 }
 
-/** A statement for a client, and the names of its values in their order. */
-export interface Marked {
-  readonly text: string
-  readonly names: readonly string[]
-}
-
 /** Number of statements that are remembered. */
 const mostKnown = 2_000
 
 /**
- * The statement with the marks of a client instead of the names of values. `translated`: into what a database understands.
- * Remembers those it has made.
+ * Makes of a statement and its values that of a client, with its marks instead of names, and the values in their order. `translated`:
+ * into what a database understands. Remembers the statements.
  */
 export function marking(
   tables: string,
   mark: (place: number) => string,
   translated: (text: string) => string = (text) => text,
-): (text: string) => Marked {
-  const known = new Map<string, Marked>()
-  return (text) => {
+): (text: string, values: Values) => [text: string, values: unknown[]] {
+  const known = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
+  return (text, values) => {
     let made = known.get(text)
     if (made === undefined) {
       const names: string[] = []
@@ -198,7 +192,22 @@ export function marking(
       if (known.size === mostKnown) known.clear()
       known.set(text, made)
     }
-    return made
+    return [made.text, made.names.map((name) => values[name] ?? null)]
+  }
+}
+
+/** How databases read usage that need not read in parts. */
+export function readingAtOnce(many: Sql['many']): Pick<UsageStatements, 'inParts' | 'newest'> {
+  return {
+    async inParts(sources, _owner, text, values, take) {
+      const rows = sources.map((source) => source.rows([]))
+      if (rows.length > 0) take(await many(text(rows.join('\nUNION ALL '), true), values))
+    },
+    newest: (columns, table, { indexed, scanned }, values, most) =>
+      many(
+        `SELECT ${columns} FROM @.${table} ${where([...indexed, ...scanned])} ORDER BY started_at DESC, id DESC LIMIT :most`,
+        { ...values, most },
+      ),
   }
 }
 

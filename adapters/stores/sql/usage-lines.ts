@@ -1,4 +1,5 @@
 /** The sums of equal price lines. */
+import { comparing } from '../../../src/records/compare.ts'
 import type { UsageLineFilter, UsageLineSum } from '../index.ts'
 import { where, type Sql } from './sql.ts'
 import { filterValues } from './usage-filter.ts'
@@ -38,8 +39,5 @@ export async function sumLines(sql: Sql, filter: UsageLineFilter): Promise<Usage
   })
   return [...sums.values()]
     .map(({ line, quantity }) => ({ ...line, quantity: Number(quantity) }))
-    .sort((left, right) => {
-      const differing = order.find((name) => left[name] !== right[name])
-      return differing === undefined || left[differing] < right[differing] ? -1 : 1
-    })
+    .sort(comparing(order))
 }

@@ -11,12 +11,12 @@ const partMs = 4
 export function sqliteSql(database: Database): Sql {
   const marked = marking('modelhatch_', () => '?')
   const all = (text: string, values: Values) => {
-    const { text: sent, names } = marked(text)
-    return database.all(sent, ...names.map((name) => (values[name] ?? null) as SQLInputValue))
+    const [sent, list] = marked(text, values)
+    return database.all(sent, ...(list as SQLInputValue[]))
   }
   const run = (text: string, values: Values) => {
-    const { text: sent, names } = marked(text)
-    return database.run(sent, ...names.map((name) => (values[name] ?? null) as SQLInputValue))
+    const [sent, list] = marked(text, values)
+    return database.run(sent, ...(list as SQLInputValue[]))
   }
   const rows = async (text: string, values: Values = {}) => database.read(() => all(text, values))
   return {

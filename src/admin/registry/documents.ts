@@ -3,9 +3,8 @@ import { GatewayError, invalid } from '../../errors.ts'
 import type { RegistryEntry, RegistryKind } from '../../models/stored/contract.ts'
 import { entryName, snapshotOf, type Own } from '../../models/stored/snapshot.ts'
 import type { Json } from '../../wire/json.ts'
-import type { Note } from '../audit/change.ts'
 import { requireId, requireValid } from '../check.ts'
-import type { RegistryServices } from '../services.ts'
+import type { AdminServices, RegistryServices } from '../services.ts'
 import type { Origin } from './views.ts'
 
 /** A change. Null removes a field. */
@@ -36,22 +35,18 @@ const tries = 5
 /** Creates, lists, changes and removes models or groups. */
 export class DocumentAdmin<Fields extends object, View extends Fields & Origin & { readonly id: string }> {
   readonly #kind: DocumentKind<View>
-  readonly #services: RegistryServices | undefined
-  readonly #now: () => number
-  readonly #note: Note
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor(kind: DocumentKind<View>, services: RegistryServices | undefined, now: () => number, note: Note) {
+  constructor(kind: DocumentKind<View>, services: AdminServices) {
     this.#kind = kind
     this.#services = services
-    this.#now = now
-    this.#note = note
   }
 
   /** All, those of the options first. Throws a 503 if the store fails. */
   async list(): Promise<readonly View[]> {
     const { live } = requireRegistry(this.#services)
-    const entries = await this.#entries()
+    const entries = await entriesOf(this.#services)
     const { faults } = snapshotOf(entries, live.own)
     const own = this.#kind.own(live.own)
     const named = new Set(own.map(({ id }) => id))
@@ -77,7 +72,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
     this.#requireOwn(id, live.own)
     const created = await this.#change('create', id, (before) => {
       if (before !== undefined) throw conflict(`There is a ${this.#kind.kind} "${id}" already. Change that one.`)
-      return { ...fields, createdAt: this.#now() }
+      return { ...fields, createdAt: this.#services.now() }
     })
     return viewOf(created) as View
   }
@@ -126,7 +121,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
     const { live, store, guard } = requireRegistry(this.#services)
     const { kind } = this.#kind
     for (let tried = 0; tried < tries; tried++) {
-      const entries = await this.#entries()
+      const entries = await entriesOf(this.#services)
       const latest = entries.find((each) => each.kind === kind && each.id === id)
       const before = latest?.value === undefined ? undefined : latest
       const value = change(before) as Json | undefined
@@ -135,7 +130,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
       if (!(await guard.call(() => store.put(after)))) continue
       await live.refresh()
       const shown = (entry: RegistryEntry | undefined) => (entry === undefined ? undefined : viewOf(entry))
-      await this.#note({
+      await this.#services.note({
         action: `${kind}s.${action}`,
         target: id,
         before: shown(before),
@@ -166,19 +161,20 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
       false,
     )
   }
-
-  async #entries(): Promise<readonly RegistryEntry[]> {
-    const { store, guard } = requireRegistry(this.#services)
-    return guard.call(() => store.all())
-  }
 }
 
 /** The services, if administration may change models. Throws a 400 otherwise. */
-export function requireRegistry(services: RegistryServices | undefined): RegistryServices {
-  if (services !== undefined) return services
+export function requireRegistry({ registry }: Pick<AdminServices, 'registry'>): RegistryServices {
+  if (registry !== undefined) return registry
   throw invalid(
     'Models, groups and prices are set in code here. The option "registry" lets administration change them.',
   )
+}
+
+/** All that is stored now. */
+export async function entriesOf(services: Pick<AdminServices, 'registry'>): Promise<readonly RegistryEntry[]> {
+  const { store, guard } = requireRegistry(services)
+  return guard.call(() => store.all())
 }
 
 export function conflict(message: string, shouldRetry = false): GatewayError {

@@ -8,11 +8,10 @@ import { priceId, storedPriceFields, type StoredPrice } from '../../models/store
 import { hasOwnPrice } from '../../models/stored/snapshot.ts'
 import { strict } from '../../records/rules.ts'
 import type { Json } from '../../wire/json.ts'
-import type { Note } from '../audit/change.ts'
 import { requireValid } from '../check.ts'
 import { id } from '../questions.ts'
-import type { RegistryServices } from '../services.ts'
-import { conflict, requireRegistry } from './documents.ts'
+import type { AdminServices } from '../services.ts'
+import { conflict, entriesOf, requireRegistry } from './documents.ts'
 
 /** A price of a model from a moment on. */
 export interface RegistryPriceView extends StoredPrice {
@@ -36,20 +35,16 @@ const leadMs = 2_000
 
 /** Prices of models, each from a moment on. What has begun to apply is never changed. */
 export class PriceAdmin {
-  readonly #services: RegistryServices | undefined
-  readonly #now: () => number
-  readonly #note: Note
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor(services: RegistryServices | undefined, now: () => number, note: Note) {
+  constructor(services: AdminServices) {
     this.#services = services
-    this.#now = now
-    this.#note = note
   }
 
   /** The prices of a model, or of all, by model, latest first. */
   async list({ model }: { readonly model?: string } = {}): Promise<readonly RegistryPriceView[]> {
-    const prices = (await this.#entries()).flatMap(({ kind, value }) =>
+    const prices = (await entriesOf(this.#services)).flatMap(({ kind, value }) =>
       kind === 'price' && value !== undefined ? [value as unknown as StoredPrice] : [],
     )
     return prices
@@ -68,13 +63,13 @@ export class PriceAdmin {
     const { model } = request
     if (hasOwnPrice(live.own.models, model)) throw conflict(`The price of "${model}" is set in code. Change it there.`)
     const known = await live.find(model)
-    const entries = await this.#entries()
+    const entries = await entriesOf(this.#services)
     if (known === undefined && !entries.some(({ kind, id: name }) => kind === 'model' && name === model)) {
       throw invalid(`"${model}" is not a model.`, 'model')
     }
     if (known !== undefined) requireCovered(known, request)
     const isFirst = !entries.some(({ kind, value }) => kind === 'price' && Object(value).model === model)
-    const earliest = this.#now() + (isFirst ? 0 : leadMs)
+    const earliest = this.#services.now() + (isFirst ? 0 : leadMs)
     const price: StoredPrice = { ...request, from: request.from ?? earliest }
     if (price.from < earliest) {
       throw invalid('"from" must be at least two seconds from now: no price applies to calls that have begun.', 'from')
@@ -85,7 +80,7 @@ export class PriceAdmin {
 
   /** Removes a price that does not apply yet. Throws a 404 if there is none, and a 409 once it applies. */
   async remove({ model, from: at }: Pick<StoredPrice, 'model' | 'from'>): Promise<void> {
-    const entries = await this.#entries()
+    const entries = await entriesOf(this.#services)
     const found = latestOf(entries, { model, from: at })
     if (found?.value === undefined) throw invalid('There is no such price.', 'from')
     const price = found.value as unknown as StoredPrice
@@ -109,16 +104,11 @@ export class PriceAdmin {
     const entry = { kind: 'price' as const, id: priceId(key), version, ...(value !== undefined && { value }) }
     if (!(await guard.call(() => store.put(entry)))) throw conflict(taken)
     await live.refresh()
-    await this.#note({ action: `prices.${action}`, target: key.model, before, after: price })
+    await this.#services.note({ action: `prices.${action}`, target: key.model, before, after: price })
   }
 
   #viewOf(price: StoredPrice): RegistryPriceView {
-    return { ...price, isPlanned: price.from >= this.#now() + leadMs }
-  }
-
-  async #entries(): Promise<readonly RegistryEntry[]> {
-    const { store, guard } = requireRegistry(this.#services)
-    return guard.call(() => store.all())
+    return { ...price, isPlanned: price.from >= this.#services.now() + leadMs }
   }
 }
 

@@ -1,6 +1,5 @@
-import type { Note } from '../audit/change.ts'
 import type { StoredGroup, StoredModel } from '../../models/stored/documents.ts'
-import type { RegistryServices } from '../services.ts'
+import type { AdminServices } from '../services.ts'
 import { DocumentAdmin, requireRegistry } from './documents.ts'
 import { groupKind, modelKind } from './kinds.ts'
 import { PriceAdmin } from './prices.ts'
@@ -14,14 +13,14 @@ export class RegistryAdmin {
   readonly groups: DocumentAdmin<StoredGroup, RegistryGroupView>
   /** Prices of models, each from a moment on. */
   readonly prices: PriceAdmin
-  readonly #services: RegistryServices | undefined
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor(services: RegistryServices | undefined, now: () => number, note: Note) {
+  constructor(services: AdminServices) {
     this.#services = services
-    this.models = new DocumentAdmin<StoredModel, RegistryModelView>(modelKind, services, now, note)
-    this.groups = new DocumentAdmin<StoredGroup, RegistryGroupView>(groupKind, services, now, note)
-    this.prices = new PriceAdmin(services, now, note)
+    this.models = new DocumentAdmin<StoredModel, RegistryModelView>(modelKind, services)
+    this.groups = new DocumentAdmin<StoredGroup, RegistryGroupView>(groupKind, services)
+    this.prices = new PriceAdmin(services)
   }
 
   /** The names of the providers that deployments may use. */

@@ -1,3 +1,4 @@
+import { comparing } from '../../records/compare.ts'
 import { checkKnown, count as atLeastOne } from '../../records/known-options.ts'
 import type { Page, PageRequest } from '../../money/ledger/contract.ts'
 import { cursorOf, pageOf, readCursor } from '../../records/page.ts'
@@ -69,10 +70,7 @@ class MemoryUsage implements UsageStore {
         rows.set(name, { account, model, item, quantity: before + quantity, per, price })
       }
     }
-    return [...rows.values()].sort((left, right) => {
-      const differing = lineOrder.find((name) => left[name] !== right[name])
-      return differing === undefined || left[differing] < right[differing] ? -1 : 1
-    })
+    return [...rows.values()].sort(comparing(lineOrder))
   }
 
   removeBefore(before: number, most: number, only?: 'refused'): number {
@@ -142,10 +140,7 @@ class MemoryUsage implements UsageStore {
         add(row, record)
       }
     }
-    return [...rows.values()].sort((left, right) => {
-      const differing = by.find((dimension) => left[dimension] !== right[dimension])
-      return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
-    })
+    return [...rows.values()].sort(comparing(by))
   }
 }
 
