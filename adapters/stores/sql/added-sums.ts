@@ -1,5 +1,4 @@
-import { comparing } from '../../../src/records/compare.ts'
-import type { LargestRows, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
+import { comparing, type LargestRows, type UsageMeasure, type UsageQuestion, type UsageSummary } from '../index.ts'
 import type { TableRow } from './sql.ts'
 import { amounts, missingAmounts, sums } from './usage-columns.ts'
 import { dayMs } from './usage-spans.ts'

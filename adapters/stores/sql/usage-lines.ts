@@ -1,6 +1,5 @@
 /** The sums of equal price lines. */
-import { comparing } from '../../../src/records/compare.ts'
-import type { UsageLineFilter, UsageLineSum } from '../index.ts'
+import { comparing, type UsageLineFilter, type UsageLineSum } from '../index.ts'
 import { where, type Sql } from './sql.ts'
 import { filterValues } from './usage-filter.ts'
 import { ownerOf } from './usage-labels.ts'
