@@ -2,22 +2,16 @@
 import { textInAnswer } from '../money/prices/estimate.ts'
 import type { AnsweredResponse, Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
+import { stringOf, type Fields } from '../wire/json.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
+import type { AnswerHead } from './chunk-facts.ts'
 import { begin, chunkFrames, frameOf, tell, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Model } from '../models/contract.ts'
 import type { Context } from './endpoint.ts'
 import { readVendor } from './read-vendor.ts'
-
-/** The identifying fields of a response. */
-export interface AnswerHead {
-  readonly id: string
-  /** Seconds since the epoch. */
-  readonly created: number
-  readonly model: string
-}
 
 /** The response format of an endpoint. `renamed`: the model name in the response is replaced by the gateway's. */
 export interface AnswerForm<Chunk, Full extends object, Whole> {
@@ -79,7 +73,7 @@ export function openAnswer<
     () => form.normalise(value, head, renamed, maker),
     () => readUsage(value.usage),
   )
-  tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
+  tell(context.meter, { usage: whole.usage, serviceTier: stringOf((whole as Fields)['service_tier']) })
   context.meter.watch?.answered(responseOf(whole))
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
@@ -91,11 +85,6 @@ function responseOf(whole: object): AnsweredResponse {
   const finishReasons: string[] = []
   for (const { finish_reason: reason } of choices ?? []) if (typeof reason === 'string') finishReasons.push(reason)
   return { id, finishReasons }
-}
-
-function tierOf(whole: object): string | undefined {
-  const { service_tier: tier } = whole as { service_tier?: unknown }
-  return typeof tier === 'string' ? tier : undefined
 }
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change, else the response with its usage. */

@@ -21,7 +21,7 @@ export interface ChunkState<Chunk, Full extends object> {
   /** The identifying fields of the response, as the client gets them. */
   readonly head?: { readonly id: string }
   /** The finish reasons so far, one for each choice that has ended. */
-  readonly finishReasons?: readonly string[]
+  readonly finishReasons?: readonly string[] | undefined
   /** The chunks for the client that result from one chunk of the vendor. */
   accept(chunk: Chunk): Full[]
   /** After the vendor's stream ended without an error: the finish reasons that it did not send. */

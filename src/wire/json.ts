@@ -76,6 +76,14 @@ export function isShort(value: unknown, length: number): boolean {
   return left >= 0
 }
 
+/** The object with these values; the same object if it has them all. */
+export function withValues<T extends object>(object: T, values: { readonly [Name in keyof T]?: unknown } & object): T {
+  for (const name in values) {
+    if (values[name] !== (object as Record<string, unknown>)[name]) return { ...object, ...values }
+  }
+  return object
+}
+
 /** The entry of a table whose keys come from outside: `constructor` and the like are no entries. */
 export function entryIn<T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined {
   return typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined

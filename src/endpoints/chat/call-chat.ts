@@ -7,6 +7,7 @@ import { makerOf } from '../../formats/envelope.ts'
 import { completionOf } from './completion.ts'
 import { mayHoldEnvelopes, withUnsealedState } from './unseal-state.ts'
 import { chatInOtherMode, translatedChat, type OpenChat } from './translated.ts'
+import { hasContent } from './choice.ts'
 import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 /** The response format of chat completions. */
@@ -42,11 +43,4 @@ async function openChat(
   if (answer === undefined) throw new TypeError('the provider returned no answer')
   if (Symbol.asyncIterator in answer !== call.stream) return chatInOtherMode(answer, provider, call, context)
   return openAnswer(chatForm, answer, call, context, maker)
-}
-
-function hasContent({ choices }: ChatChunk): boolean {
-  return (choices ?? []).some(({ delta, message, finish_reason: reason }) => {
-    const { role: _, ...content } = delta ?? message ?? {}
-    return Boolean(reason) || Object.values(content).some((value) => value !== null && value !== '')
-  })
 }

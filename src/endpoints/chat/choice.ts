@@ -1,5 +1,5 @@
 import { finishOf } from '../../formats/chat/ends.ts'
-import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
+import type { ChatChunk, ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { StateSealer, mayHoldState } from './seal-state.ts'
 import { ToolCalls } from '../../formats/chat/tool-calls.ts'
 
@@ -88,6 +88,14 @@ export class ChoiceState {
     this.#started = true
     return { role: 'assistant', content: Object.keys(delta).length === 0 ? emptyContent : null, ...delta }
   }
+}
+
+/** Whether a chunk has content or a finish reason, and not only a role. */
+export function hasContent({ choices }: ChatChunk): boolean {
+  return (choices ?? []).some(({ delta, message, finish_reason: reason }) => {
+    const { role: _, ...content } = delta ?? message ?? {}
+    return Boolean(reason) || Object.values(content).some((value) => (value ?? '') !== '')
+  })
 }
 
 /** The texts of content in Mistral's format: a list of text and thinking parts. */

@@ -6,8 +6,8 @@ import { withSealedState } from './seal-state.ts'
 import { finishOf } from '../../formats/chat/ends.ts'
 import { partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from '../../formats/chat/tool-calls.ts'
-import type { AnswerHead } from '../chunk-answer.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
+import { namedAs, type AnswerHead } from '../chunk-facts.ts'
+import { isRecord, withValues, type Fields } from '../../wire/json.ts'
 
 /**
  * Normalises a vendor's non-streaming completion; the same object if nothing has to change. Throws if it is malformed.
@@ -23,29 +23,25 @@ export function completionOf(
     throw unreadable('the response of the vendor has no choices')
   }
   if (raw.choices.length > maxChoices) throw tooMany('choices', maxChoices)
-  const changes: Record<string, unknown> = {}
-  if (!raw.id) changes['id'] = fallback.id
-  if (raw.object !== 'chat.completion') changes['object'] = 'chat.completion'
-  if (!raw.created) changes['created'] = fallback.created
-  if (!raw.model || renamed) changes['model'] = fallback.model
-  if (raw['system_fingerprint'] === undefined) changes['system_fingerprint'] = null
   const choices = raw.choices.map((choice, position) => choiceOf(choice, position, maker))
-  if (choices.some((choice, index) => choice !== raw.choices[index])) changes['choices'] = choices
-  const usage = readUsage(raw.usage)
-  if (usage !== raw.usage) changes['usage'] = usage
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, {
+    ...namedAs(raw, fallback, renamed),
+    object: 'chat.completion',
+    system_fingerprint: raw['system_fingerprint'] ?? null,
+    choices: choices.some((choice, index) => choice !== raw.choices[index]) ? choices : raw.choices,
+    usage: readUsage(raw.usage),
+  })
 }
 
 function choiceOf(raw: Choice, position: number, maker: string | undefined): Choice {
-  const changes: Record<string, unknown> = {}
-  if (raw.index === undefined) changes['index'] = position
   const plain = messageOf(requireRecord(raw.message ?? {}, 'message') as unknown as AssistantMessage)
   const message = maker === undefined ? plain : withSealedState(plain, maker)
-  if (message !== raw.message) changes['message'] = message
-  const finish = finishOf(raw.finish_reason) ?? (message.tool_calls?.length ? 'tool_calls' : 'stop')
-  if (finish !== raw.finish_reason) changes['finish_reason'] = finish
-  if (raw.logprobs === undefined) changes['logprobs'] = null
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, {
+    index: raw.index ?? position,
+    message,
+    finish_reason: finishOf(raw.finish_reason) ?? (message.tool_calls?.length ? 'tool_calls' : 'stop'),
+    logprobs: raw.logprobs ?? null,
+  })
 }
 
 function messageOf(raw: AssistantMessage): AssistantMessage {
@@ -65,7 +61,7 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
   // Some vendors send empty placeholders.
   if (isPlaceholder(raw['function_call'], 'name')) changes['function_call'] = undefined
   if (isPlaceholder(raw['audio'], 'id')) changes['audio'] = undefined
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, changes)
 }
 
 /** The same list if nothing has to change. */
@@ -89,7 +85,7 @@ function callOf(raw: ToolCall, taken: Set<string>): ToolCall {
     if ('custom' in raw) changes['custom'] = undefined
   }
   if ('index' in raw) changes['index'] = undefined
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, changes)
 }
 
 function requireRecord(value: unknown, what: string): Record<string, unknown> {

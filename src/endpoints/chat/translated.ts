@@ -5,16 +5,16 @@ import type { Flow } from '../../http/flow.ts'
 import type { Tally } from '../../money/tally.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, ChunkChoice } from '../../wire/chat.ts'
-import type { Usage } from '../../wire/usage.ts'
-import type { AnswerContext, AnswerHead, OpenAnswer } from '../chunk-answer.ts'
-import type { ChunkState } from '../chunk-stream.ts'
+import { headFor, type AnswerContext, type OpenAnswer } from '../chunk-answer.ts'
+import type { AnswerHead } from '../chunk-facts.ts'
 import { afterFirstContent } from '../first-content.ts'
 import type { ClientWire } from '../translated/plan.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
 import { tellUnsaid } from '../translated/unsaid.ts'
 import { wireFor } from '../translated/vendor-wires.ts'
 import { withoutText } from '../translated/without-text.ts'
-import type { FullChunk } from './stream-state.ts'
+import { hasContent } from './choice.ts'
+import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 /** A chat response whose first content, or all of it, has arrived. */
 export type OpenChat = OpenAnswer<ChatChunk, FullChunk, ChatCompletion>
@@ -60,17 +60,9 @@ async function opened(
     context.meter.textBytes = tally.textBytes
     return { kind: 'whole', whole: answer.body as unknown as ChatCompletion }
   }
-  const { id, startedAt, order } = context
-  const head = { id: id.replace('req_', client.idPrefix), created: Math.floor(startedAt / 1000), model: order.model }
+  const head = headFor(client.idPrefix, context)
   const pieces: Flow<ChatChunk> = await afterFirstContent(answer.events, hasContent, hasChoices)
   return { kind: 'stream', stream: { state: new MadeChunks(head, tally), pieces } }
-}
-
-function hasContent({ choices }: ChatChunk): boolean {
-  return (choices ?? []).some(
-    ({ delta, finish_reason: reason }) =>
-      Boolean(reason) || Object.entries(delta ?? {}).some(([name, value]) => name !== 'role' && Boolean(value)),
-  )
 }
 
 function hasChoices({ choices }: ChatChunk): boolean {
@@ -78,48 +70,40 @@ function hasChoices({ choices }: ChatChunk): boolean {
 }
 
 /** Chunks that the gateway has made: they need no normalising. */
-class MadeChunks implements ChunkState<ChatChunk, FullChunk> {
-  readonly head: AnswerHead
+class MadeChunks extends ChatStreamState {
   readonly #tally: Tally
   /** Whether the opening frame has the role. */
   #opened = false
 
   constructor(head: AnswerHead, tally: Tally) {
-    this.head = head
+    super(head, false)
     this.#tally = tally
   }
 
-  get usage(): Usage | undefined {
-    return this.#tally.usage
+  /** They were told already. */
+  override get finishReasons(): undefined {
+    return undefined
   }
 
-  get serviceTier(): string | undefined {
-    return this.#tally.serviceTier
-  }
-
-  accept(chunk: ChatChunk): FullChunk[] {
+  override accept(chunk: ChatChunk): FullChunk[] {
+    this.#told()
     if (!this.#opened || chunk.choices?.[0]?.delta?.role === undefined) return [chunk as FullChunk]
     return [{ ...(chunk as FullChunk), choices: chunk.choices.map(withoutRole) }]
   }
 
-  complete(): FullChunk[] {
+  override complete(): FullChunk[] {
+    this.#told()
     return []
   }
 
-  last(): FullChunk {
-    return { ...this.head, object: 'chat.completion.chunk', choices: [] }
-  }
-
-  idle(): FullChunk {
-    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: null }
-    return { ...this.head, object: 'chat.completion.chunk', choices: [choice] }
-  }
-
-  open(): FullChunk {
+  override open(): FullChunk {
     this.#opened = true
-    const delta = { role: 'assistant', content: '' } as const
-    const choice = { index: 0, delta, logprobs: null, finish_reason: null }
-    return { ...this.head, object: 'chat.completion.chunk', choices: [choice] }
+    return super.open()
+  }
+
+  #told(): void {
+    this.usage = this.#tally.usage
+    this.serviceTier = this.#tally.serviceTier
   }
 }
 

@@ -3,7 +3,8 @@ import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
 import { billed, unreadable } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
-import type { AnswerHead } from '../chunk-answer.ts'
+import { namedAs, type AnswerHead } from '../chunk-facts.ts'
+import { textOf, withValues } from '../../wire/json.ts'
 import { readVendor } from '../read-vendor.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 import { textFinishOf, type FullTextChunk } from './stream-state.ts'
@@ -36,8 +37,8 @@ export async function collectText(
     created,
     model,
     choices: whole,
-    ...(serviceTier !== undefined && { service_tier: serviceTier }),
-    ...(usage !== undefined && { usage }),
+    service_tier: serviceTier,
+    ...(usage && { usage }),
   }
 }
 
@@ -69,26 +70,22 @@ export function textCompletionOf(raw: TextCompletion, head: AnswerHead, renamed:
   if (!Array.isArray(raw.choices) || raw.choices.length === 0) {
     throw unreadable('the response of the vendor has no choices')
   }
-  const changes: Record<string, unknown> = {}
-  if (!raw.id) changes['id'] = head.id
-  if (raw.object !== 'text_completion') changes['object'] = 'text_completion'
-  if (!raw.created) changes['created'] = head.created
-  if (!raw.model || renamed) changes['model'] = head.model
   const choices = raw.choices.map(choiceOf)
-  if (choices.some((choice, index) => choice !== raw.choices[index])) changes['choices'] = choices
-  const usage = readUsage(raw.usage)
-  if (usage !== raw.usage) changes['usage'] = usage
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, {
+    ...namedAs(raw, head, renamed),
+    object: 'text_completion',
+    choices: choices.some((choice, index) => choice !== raw.choices[index]) ? choices : raw.choices,
+    usage: readUsage(raw.usage),
+  })
 }
 
 function choiceOf(raw: TextChoice, position: number): TextChoice {
-  const changes: Record<string, unknown> = {}
-  if (raw.index === undefined) changes['index'] = position
-  if (typeof raw.text !== 'string') changes['text'] = ''
-  if (raw.logprobs === undefined) changes['logprobs'] = null
-  const finish = textFinishOf(raw.finish_reason) ?? 'stop'
-  if (finish !== raw.finish_reason) changes['finish_reason'] = finish
-  return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+  return withValues(raw, {
+    index: raw.index ?? position,
+    text: textOf(raw.text),
+    logprobs: raw.logprobs ?? null,
+    finish_reason: textFinishOf(raw.finish_reason) ?? 'stop',
+  })
 }
 
 /** Splits a completion into chunks, for clients that stream from providers that do not. */

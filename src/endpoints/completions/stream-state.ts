@@ -1,44 +1,25 @@
-import { readUsage } from '../../wire/counts.ts'
 import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
-import type { Usage } from '../../wire/usage.ts'
 import { finishOf } from '../../formats/chat/ends.ts'
-import type { AnswerHead } from '../chunk-answer.ts'
+import { ChunkFacts, type AnswerHead } from '../chunk-facts.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 
 /** A chunk as clients receive it. */
 export type FullTextChunk = TextChunk & AnswerHead & { readonly object: 'text_completion' }
 
 /** Normalises the chunks of a text completion, and withholds the usage until the end. */
-export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
-  usage: Usage | undefined
-  serviceTier: string | undefined
-  readonly #fallback: AnswerHead
-  readonly #renamed: boolean
-  #head: AnswerHead | undefined
+export class TextStreamState extends ChunkFacts implements ChunkState<TextChunk, FullTextChunk> {
   /** By index, whether the choice is complete. */
   readonly #finished = new Map<number, boolean>()
 
-  constructor(fallback: AnswerHead, renamed: boolean) {
-    this.#fallback = fallback
-    this.#renamed = renamed
-  }
-
   accept(chunk: TextChunk): FullTextChunk[] {
-    const usage = readUsage(chunk.usage)
-    if (usage !== undefined) this.usage = usage
-    const tier = chunk['service_tier']
-    if (typeof tier === 'string') this.serviceTier = tier
+    this.count(chunk)
     const choices = (chunk.choices ?? []).flatMap((choice) => this.#accept(choice))
     if (choices.length === 0) return []
-    this.#head ??= {
-      id: chunk.id || this.#fallback.id,
-      created: chunk.created || this.#fallback.created,
-      model: (this.#renamed ? undefined : chunk.model) || this.#fallback.model,
-    }
+    this.name(chunk)
     const { usage: _, choices: __, system_fingerprint: print, ...rest } = chunk
     const own = typeof print === 'string' && { system_fingerprint: print }
-    return [{ ...rest, ...own, ...this.#head, object: 'text_completion', choices }]
+    return [{ ...rest, ...own, ...this.head, object: 'text_completion', choices }]
   }
 
   complete(): FullTextChunk[] {
@@ -56,12 +37,12 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   }
 
   open(): FullTextChunk {
-    this.#head = this.#fallback
+    this.name()
     return this.idle()
   }
 
   #chunk(choices: TextChunkChoice[]): FullTextChunk {
-    return { ...(this.#head ?? this.#fallback), object: 'text_completion', choices }
+    return { ...this.head, object: 'text_completion', choices }
   }
 
   /** The client's choices for one of the vendor's; nothing after its end, because some vendors go on after it. */

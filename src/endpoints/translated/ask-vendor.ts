@@ -2,7 +2,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Conversation, FormatName } from '../../conversation/conversation.ts'
 import { withHostedTools } from '../../formats/hosted-tools.ts'
-import type { Call, Provider } from '../../providers/contract.ts'
+import type { Call } from '../../providers/contract.ts'
 import { forceParse, yieldIfLarge } from '../../providers/yielding.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
@@ -10,7 +10,7 @@ import { afterFirstContent } from '../first-content.ts'
 import { withoutCosts } from '../messages/headers.ts'
 import { overlaid, replaceLarge } from '../order.ts'
 import { withoutRefused } from './hints.ts'
-import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type ClientWire, type Plan } from './plan.ts'
+import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type Asking, type Plan } from './plan.ts'
 import { isPlaced, planOrSkip, withClientField } from './refusals.ts'
 import { refuseServers, tellOwnFields } from './unsaid.ts'
 import { wireFor, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
@@ -33,15 +33,8 @@ export interface AnsweredBy {
 /**
  * Asks the provider. `itself`: also in the client's own format, if it speaks it. Throws 400 if it answers no conversations.
  */
-export async function askVendor(
-  client: ClientWire,
-  provider: Provider,
-  call: Call<unknown>,
-  context: AnswerContext,
-  repeated: Fields | undefined,
-  itself: boolean,
-  changes: Changes = {},
-): Promise<AnsweredBy> {
+export async function askVendor(asking: Asking, itself: boolean, changes: Changes = {}): Promise<AnsweredBy> {
+  const { client, provider, call, context } = asking
   const wire = wireFor(client.format.name, provider, itself)
   if (wire === undefined) {
     const message = `This model does not support ${endpoints[client.format.name]}.`
@@ -52,10 +45,10 @@ export async function askVendor(
   const meant = changes.conversation === undefined ? read : changes.conversation(read)
   const conversation = context.inspection === undefined ? meant : await context.inspection.asked(meant)
   try {
-    const plan = planned(client, wire, provider, call, context, conversation, repeated)
+    const plan = planned(asking, wire, conversation)
     if (call.large === true) await yieldIfLarge(call)
     const request = changes.request === undefined ? plan.request : changes.request(plan.request)
-    const { answer, sent } = await asked(client, wire, provider, call, request, context)
+    const { answer, sent } = await asked(asking, wire, request)
     return { answer, wire, sent, plan: plan.answerPlan(sent) }
   } catch (thrown) {
     throw isPlaced(thrown) ? thrown : withClientField(thrown, wire, client, call.request as Fields)
@@ -68,21 +61,14 @@ function streamedAs({ stream }: Call<unknown>, conversation: Conversation): Conv
   return (settings.stream ?? false) === stream ? conversation : { ...conversation, settings: { ...settings, stream } }
 }
 
-function planned(
-  client: ClientWire,
-  wire: VendorWire,
-  provider: Provider,
-  call: Call<unknown>,
-  context: AnswerContext,
-  conversation: Conversation,
-  repeated: Fields | undefined,
-): Plan {
+function planned(asking: Asking, wire: VendorWire, conversation: Conversation): Plan {
+  const { client, context } = asking
   const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
   const { name } = wire.format
   const omit = (place: string) => context.meter.omit?.(place)
   const plan = (said: Conversation) => {
     refuseServers(said, name, context.order.model)
-    return planFor(client, wire, provider, call, context, said, repeated)
+    return planFor(asking, wire, said)
   }
   tellOwnFields(meant.turns, name, omit)
   tellOwnFields(meant.tools, name, omit)
@@ -97,17 +83,10 @@ interface Answered {
   readonly sent: Fields
 }
 
-function asked(
-  client: ClientWire,
-  wire: VendorWire,
-  provider: Provider,
-  call: Call<unknown>,
-  request: Fields,
-  context: AnswerContext,
-): Promise<Answered> {
+function asked({ client, provider, call, context }: Asking, wire: VendorWire, request: Fields): Promise<Answered> {
   const send = (sent: Fields) => {
-    const own =
-      wire.format === client.format ? withHeadersOf(call, replaceLarge(call, sent), context) : replaceLarge(call, sent)
+    const made = replaceLarge(call, sent)
+    const own = wire.format === client.format ? withHeadersOf(call, made, context) : made
     return Promise.resolve(wire.ask(provider, own as Call<never>)).then((answer) => begun(answer, sent))
   }
   return client.ask === undefined ? send(request) : client.ask(provider, call, request, wire, send)

@@ -34,6 +34,16 @@ export interface ClientWire {
   ) => Promise<Answered>
 }
 
+/** What a client asks a provider. */
+export interface Asking {
+  readonly client: ClientWire
+  readonly provider: Provider
+  readonly call: Call<unknown>
+  readonly context: AnswerContext
+  /** The fields of the request that the answer repeats. */
+  readonly repeated: Fields | undefined
+}
+
 /** How the answer of the vendor becomes the client's. It holds nothing of the request. */
 export interface AnswerPlan {
   readonly source: Source
@@ -58,57 +68,40 @@ export function allowedBy(model: Model | undefined): readonly string[] {
 }
 
 /** The plan for the answer of a vendor that was asked in the client's own format. */
-export function ownPlan(
-  client: ClientWire,
-  wire: VendorWire,
-  provider: Provider,
-  call: Call<unknown>,
-  context: AnswerContext,
-  repeated: Fields | undefined,
-): AnswerPlan {
+export function ownPlan(asking: Asking, wire: VendorWire): AnswerPlan {
+  const { provider, call } = asking
   return {
     source: { maker: wire.maker(provider, call), failure: failureOf(wire, call) },
     stages: [],
-    asked: askedFor(client, context, 'shown', repeated),
+    asked: askedFor(asking, 'shown'),
     keeps: call.publicModel === call.model ? 'id and model' : 'id',
   }
 }
 
-function askedFor(
-  { idPrefix }: ClientWire,
-  { id, startedAt, order }: AnswerContext,
-  reasoning: Asked['reasoning'],
-  repeated: Fields | undefined,
-): Asked {
+function askedFor({ client, context, repeated }: Asking, reasoning: Asked['reasoning']): Asked {
+  const { id, startedAt, order } = context
   return {
-    id: id.replace('req_', idPrefix),
+    id: id.replace('req_', client.idPrefix),
     created: Math.floor(startedAt / 1000),
     model: order.model,
-    ...(reasoning !== undefined && { reasoning }),
+    reasoning,
     promptTokens: order.promptTokens,
-    ...(order.readsLastBlock !== undefined && { readsLastBlock: order.readsLastBlock }),
-    ...(repeated !== undefined && { repeated }),
+    readsLastBlock: order.readsLastBlock,
+    repeated,
   }
 }
 
-export function planFor(
-  client: ClientWire,
-  wire: VendorWire,
-  provider: Provider,
-  call: Call<unknown>,
-  context: AnswerContext,
-  conversation: Conversation,
-  repeated: Fields | undefined,
-): Plan {
-  const { format } = client
-  const { order, meter } = context
+export function planFor(asking: Asking, wire: VendorWire, conversation: Conversation): Plan {
+  const { provider, call } = asking
+  const { format } = asking.client
+  const { order, meter } = asking.context
   const shown = format.shownReasoning?.(conversation) ?? 'shown'
   const maker = wire.maker(provider, call)
   const target: Target<unknown> = {
     model: order.model,
     maker,
     traits: wire.traits(provider, call),
-    ...(call.maxOutputTokens !== undefined && { max: call.maxOutputTokens }),
+    max: call.maxOutputTokens,
     shown,
     nameOf: (field) => givenName(field, format.fieldNames, call.request as Fields) ?? field,
     omit: (place) => meter.omit?.(place),
@@ -127,7 +120,7 @@ export function planFor(
           ...(others.length === 0 ? [] : [stopAt(others)]),
           ...(clientCalls === undefined ? [] : [clientCalls]),
         ],
-        asked: askedFor(client, context, shown, repeated),
+        asked: askedFor(asking, shown),
       }
     },
   }

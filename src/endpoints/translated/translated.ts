@@ -1,21 +1,19 @@
 /** Calling a provider in another wire format than the client's: by way of the conversation that both can say. */
 import type { Flow } from '../../http/flow.ts'
-import { flowOf, flowOfList } from '../../http/flow-of.ts'
+import { flowOf } from '../../http/flow-of.ts'
 import { ignore } from '../../http/ignore.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { readVendor } from '../read-vendor.ts'
-import { askVendor } from './ask-vendor.ts'
+import { askVendor, type AnsweredBy } from './ask-vendor.ts'
 import { ClientEvents, type EventSteps } from './client-events.ts'
 import { continuedParts, partsOnce } from './continued/continued-parts.ts'
-import type { JoinedParts } from './continued/joined-parts.ts'
-import { nextReading, readingOf } from './continued/next-reading.ts'
+import { nextReadings, readingOf } from './continued/next-reading.ts'
 import { PartCounter } from './counting.ts'
 import { passedEvents } from './passed-events.ts'
 import { ownPlan, type AnswerPlan, type ClientWire } from './plan.ts'
-import { bodyOf, wires, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
-import { collected, inspectedWhole, WholeReader, wholeOf } from './whole-answer.ts'
+import { wires, type VendorAnswer } from './vendor-wires.ts'
+import { collected, readWhole, writeWhole } from './whole-answer.ts'
 
 /** The answer, in the client's format. */
 export type Translated<Event> =
@@ -35,20 +33,16 @@ export async function translated<Event>(
 ): Promise<Translated<Event>> {
   const { successor, inspection } = context
   const itself = client.asksOwnName === true || successor !== undefined || inspection !== undefined
-  const answered = await askVendor(client, provider, call, context, repeated, itself)
-  const { answer, wire, sent, plan } = answered
-  const goesOn = successor !== undefined && Symbol.asyncIterator in answer
-  if (!call.stream || (!goesOn && inspection?.seesAnswers !== true))
-    return clientAnswer(answer, wire, client, plan, call, context, () => release(provider, sent))
-  const steps = stepsOf(client, plan, context)
+  const answered = await askVendor({ client, provider, call, context, repeated }, itself)
+  const isStream = Symbol.asyncIterator in answered.answer
+  const next = isStream && successor !== undefined ? nextReadings(client, successor, context, repeated) : undefined
+  if (!call.stream || (next === undefined && inspection?.seesAnswers !== true))
+    return clientAnswer(answered, client, call, context, releasing(provider, answered.sent))
+  const steps = stepsOf(client, answered.plan, context)
   const first = readingOf(answered)
-  const next = (failure: unknown, said: JoinedParts) =>
-    nextReading(client, successor as Successor, context, repeated, failure, said)
-  const parts = goesOn ? continuedParts(first, { ...steps, next }) : partsOnce(first, steps.meter)
+  const parts = next === undefined ? partsOnce(first, steps.meter) : continuedParts(first, { ...steps, next })
   return { kind: 'stream', events: flowOf(passedEvents<Event>(parts, steps, inspection)) }
 }
-
-type Successor = NonNullable<AnswerContext['successor']>
 
 /** What every stream to the client passes through. */
 function stepsOf(
@@ -77,43 +71,39 @@ export function inOtherMode<Event>(
   repeated?: Fields,
 ): Promise<Translated<Event>> {
   const wire = wires[client.format.name]
-  const plan = ownPlan(client, wire, provider, call, context, repeated)
-  return clientAnswer(answer, wire, client, plan, call, context, ignore)
+  const plan = ownPlan({ client, provider, call, context, repeated }, wire)
+  return clientAnswer({ answer, wire, plan }, client, call, context, ignore)
 }
 
 /** `begun`: called with the first content of a stream. */
 async function clientAnswer<Event>(
-  answer: VendorAnswer,
-  wire: VendorWire,
+  answered: Pick<AnsweredBy, 'answer' | 'wire' | 'plan'>,
   client: ClientWire,
-  plan: AnswerPlan,
   call: Call<unknown>,
   context: AnswerContext,
   begun: () => void,
 ): Promise<Translated<Event>> {
-  const { source, stages } = plan
-  const isStream = Symbol.asyncIterator in answer
-  if (!call.stream) {
-    const read = isStream ? await collected(answer, wire.format.eventReader(source), call, context.meter) : answer
-    const inspects = context.inspection?.seesAnswers === true
-    const body = (inspects ? inspectedWhole : wholeOf)(read, wire, client, plan, context)
-    return { kind: 'whole', body: body instanceof Promise ? await body : body }
+  const { answer, wire, plan } = answered
+  if (call.stream) {
+    const { pieces, ...reading } = readingOf(answered)
+    const steps = { ...reading, ...stepsOf(client, plan, context), begun }
+    return { kind: 'stream', events: new ClientEvents<Event>(flowOf(pieces), steps) }
   }
-  const whole = isStream ? undefined : readVendor(() => wire.format.readAnswer(bodyOf(answer, wire), source))
-  const events = new ClientEvents<Event>(isStream ? flowOf(answer) : flowOfList([]), {
-    reader: whole === undefined ? wire.format.eventReader(source) : new WholeReader(whole),
-    stages,
-    ...stepsOf(client, plan, context),
-    begun,
-  })
-  return { kind: 'stream', events }
+  const { meter, inspection } = context
+  const isStream = Symbol.asyncIterator in answer
+  const read = isStream ? await collected(answer, wire.format.eventReader(plan.source), call, meter) : answer
+  const whole = readWhole(read, wire, plan, meter)
+  const passed = inspection?.seesAnswers === true ? await inspection.answered(whole.answer) : whole.answer
+  return { kind: 'whole', body: writeWhole({ ...whole, answer: passed }, client, context) }
 }
 
 /**
  * Lets go of what was made of a request: whatever still holds it would keep the conversation in memory for as long as the
  * answer is streamed.
  */
-function release({ releasesCalls }: Provider, made: Fields): void {
-  if (releasesCalls !== true) return
-  for (const name of Object.keys(made)) (made as Record<string, unknown>)[name] = null
+function releasing({ releasesCalls }: Provider, made: Fields): () => void {
+  if (releasesCalls !== true) return ignore
+  return () => {
+    for (const name of Object.keys(made)) (made as Record<string, unknown>)[name] = null
+  }
 }

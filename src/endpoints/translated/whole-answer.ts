@@ -18,62 +18,44 @@ import { PartCounter } from './counting.ts'
 import { namedBy, type AnswerPlan, type ClientWire } from './plan.ts'
 import { bodyOf, eventsIn, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
 
-/** The whole answer in the client's format. `answer`: as the vendor gave it, or the parts of its stream. */
-export function wholeOf(
+/** A whole answer of a vendor, counted. */
+export interface WholeAnswer {
+  readonly answer: Answer
+  readonly asked: Asked
+  readonly counter: PartCounter
+}
+
+/** `answer`: as the vendor gave it, or the parts of its stream. */
+export function readWhole(
   answer: object | readonly Part[],
   wire: VendorWire,
-  client: ClientWire,
   plan: AnswerPlan,
-  { meter, order }: AnswerContext,
-): Fields {
+  meter: Tally,
+): WholeAnswer {
   return readVendor(
     () => {
-      const { vendors, asked, counter } = counted(answer, wire, plan, meter)
-      return written(changedBy(plan.stages, vendors), asked, counter, client, meter, order)
+      const isParts = Array.isArray(answer)
+      const read = isParts ? fold(answer as readonly Part[]) : wire.format.readAnswer(bodyOf(answer, wire), plan.source)
+      const asked = namedBy(read, plan)
+      const counter = new PartCounter(meter, asked.id)
+      counter.countAnswer(read)
+      return { answer: changedBy(plan.stages, read), asked, counter }
     },
     () => meter.usage,
   )
 }
 
-/** The same, of what inspectors let pass. */
-export async function inspectedWhole(
-  answer: object | readonly Part[],
-  wire: VendorWire,
-  client: ClientWire,
-  plan: AnswerPlan,
-  { meter, order, inspection }: AnswerContext,
-): Promise<Fields> {
-  const { changed, asked, counter } = readVendor(
-    () => {
-      const { vendors, ...rest } = counted(answer, wire, plan, meter)
-      return { ...rest, changed: changedBy(plan.stages, vendors) }
-    },
-    () => meter.usage,
-  )
-  const passed = (await inspection?.answered(changed)) ?? changed
-  return written(passed, asked, counter, client, meter, order)
-}
-
-function counted(answer: object | readonly Part[], wire: VendorWire, plan: AnswerPlan, meter: Tally) {
-  const vendors = Array.isArray(answer)
-    ? fold(answer as readonly Part[])
-    : wire.format.readAnswer(bodyOf(answer, wire), plan.source)
-  const asked = namedBy(vendors, plan)
-  const counter = new PartCounter(meter, asked.id)
-  counter.countAnswer(vendors)
-  return { vendors, asked, counter }
-}
-
-function written(
-  answer: Answer,
-  asked: Asked,
-  counter: PartCounter,
-  client: ClientWire,
-  meter: Tally,
-  order: AnswerContext['order'],
+/** The whole answer in the client's format. */
+export function writeWhole(
+  { answer, asked, counter }: WholeAnswer,
+  { format }: ClientWire,
+  { meter, order }: AnswerContext,
 ): Fields {
   const usage = answer.usage ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
-  const body = client.format.writeAnswer({ ...answer, usage }, asked)
+  const body = readVendor(
+    () => format.writeAnswer({ ...answer, usage }, asked),
+    () => meter.usage,
+  )
   counter.ended()
   return body
 }
