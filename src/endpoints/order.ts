@@ -105,10 +105,21 @@ export interface CallHead extends Pick<
   readonly cancellation: Canceller
 }
 
-/** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
-export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
-  const { model: publicModel, field, json, form, large, clientHeaders } = order
-  const {
+/** What a call has of its attempt. */
+function headOf({
+  id,
+  model,
+  openModel,
+  maxOutputTokens,
+  sent,
+  answered,
+  headers,
+  account,
+  conversation,
+  promptCacheKey,
+  pricesCache,
+}: Omit<CallHead, 'cancellation'>) {
+  return {
     id,
     model,
     openModel,
@@ -120,22 +131,17 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
     conversation,
     promptCacheKey,
     pricesCache,
-    cancellation,
-  } = head
+  }
+}
+
+/** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
+export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
+  const { model: publicModel, field, json, form, large, clientHeaders } = order
+  const { cancellation } = head
   if (order.isParsed === true) {
     const { stream, request } = order
     const call = {
-      id,
-      model,
-      openModel,
-      maxOutputTokens,
-      sent,
-      answered,
-      headers,
-      account,
-      conversation,
-      promptCacheKey,
-      pricesCache,
+      ...headOf(head),
       publicModel,
       stream,
       request,
@@ -147,17 +153,7 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
     return cancelledBy(cancellation, call)
   }
   return cancelledBy(cancellation, {
-    id,
-    model,
-    openModel,
-    maxOutputTokens,
-    sent,
-    answered,
-    headers,
-    account,
-    conversation,
-    promptCacheKey,
-    pricesCache,
+    ...headOf(head),
     publicModel,
     field,
     json,
@@ -228,36 +224,8 @@ export function replace<Request extends object>(
     return overlaid(signalled(call, signal), own)
   }
   // Copying descriptors takes longer than all the rest.
-  const {
-    id,
-    model,
-    openModel,
-    maxOutputTokens,
-    sent,
-    answered,
-    headers,
-    account,
-    conversation,
-    promptCacheKey,
-    pricesCache,
-    publicModel,
-    stream,
-  } = call
-  const head = {
-    id,
-    model,
-    openModel,
-    maxOutputTokens,
-    sent,
-    answered,
-    headers,
-    account,
-    conversation,
-    promptCacheKey,
-    pricesCache,
-    publicModel,
-    stream,
-  }
+  const { publicModel, stream } = call
+  const head = { ...headOf(call), publicModel, stream }
   return cancelledBy(cancellation as Canceller, { ...head, request, field, json, form: undefined, inChunks: true })
 }
 

@@ -3,17 +3,17 @@
  * and code execution, and Google's grounding, URL context and code execution.
  */
 import type { Conversation, FormatName, OwnTool, Tool } from '../conversation/conversation.ts'
-import { fieldsOf, isRecord, type Fields } from '../wire/json.ts'
+import { fieldsOf, isRecord, itemsOf, type Fields } from '../wire/json.ts'
 
 type Kind = 'search' | 'fetch' | 'code'
 
 /** What several vendors can be told about a tool. */
 interface Hosted {
   readonly kind: Kind
-  readonly domains?: readonly string[]
-  readonly blocked?: readonly string[]
+  readonly domains?: readonly unknown[] | undefined
+  readonly blocked?: readonly unknown[] | undefined
   /** City, region, country and time zone, in the names that OpenAI and Anthropic share. */
-  readonly location?: Fields
+  readonly location?: Fields | undefined
 }
 
 /** The names in a model's `allow` that permit a tool. */
@@ -87,8 +87,8 @@ const writers: { readonly [Name in FormatName]?: (tool: Hosted) => Fields | unde
     if (kind === 'fetch' || blocked !== undefined) return undefined
     return {
       type: 'web_search',
-      ...(domains && { filters: { allowed_domains: domains } }),
-      ...(location && { user_location: { type: 'approximate', ...location } }),
+      filters: domains && { allowed_domains: domains },
+      user_location: location && { type: 'approximate', ...location },
     }
   },
   messages({ kind, domains, blocked, location }) {
@@ -97,9 +97,9 @@ const writers: { readonly [Name in FormatName]?: (tool: Hosted) => Fields | unde
     return {
       type,
       name,
-      ...(domains && { allowed_domains: domains }),
-      ...(blocked && { blocked_domains: blocked }),
-      ...(location && kind === 'search' && { user_location: { type: 'approximate', ...location } }),
+      allowed_domains: domains,
+      blocked_domains: blocked,
+      user_location: kind === 'search' && location ? { type: 'approximate', ...location } : undefined,
     }
   },
   gemini({ kind, domains, blocked }) {
@@ -111,10 +111,10 @@ const writers: { readonly [Name in FormatName]?: (tool: Hosted) => Fields | unde
 
 function hosted(kind: Kind, domains: unknown, blocked: unknown, location: unknown): Hosted {
   const { type: _, ...place } = fieldsOf(location)
-  return {
-    kind,
-    ...(Array.isArray(domains) && domains.length > 0 && { domains: domains as string[] }),
-    ...(Array.isArray(blocked) && blocked.length > 0 && { blocked: blocked as string[] }),
-    ...(Object.keys(place).length > 0 && { location: place }),
-  }
+  const isNamed = Object.keys(place).length > 0
+  return { kind, domains: someOf(domains), blocked: someOf(blocked), location: isNamed ? place : undefined }
+}
+
+function someOf(list: unknown): readonly unknown[] | undefined {
+  return itemsOf(list).length > 0 ? itemsOf(list) : undefined
 }

@@ -4,20 +4,20 @@ import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { billed, unreadable, useless } from '../../providers/failure.ts'
+import { billed, unreadable } from '../../providers/failure.ts'
 import type { CompactionObject, OutputItem, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { makerOf } from '../../formats/envelope.ts'
-import { amend, amendOrder, overlaid } from '../order.ts'
+import { amend } from '../order.ts'
 import { openResponse, withIds } from './answer.ts'
 import type { ResponseContext } from './empty-response.ts'
 import { kindOf } from './items.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 import { sealedItems } from './seal-items.ts'
 import { stateless } from './stateless.ts'
-import { summaryChanges, summaryIn, summaryItem, summaryRequest } from './compaction-summary.ts'
+import { summarising, summaryItem } from './compaction-summary.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /**
@@ -78,16 +78,11 @@ async function compactByVendor(
 /** A summary by the model. What the user and the instructions say is kept as it is. */
 async function summarise(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext): Promise<Draft> {
   const { order } = context
-  const items = [...order.conversation.items, summaryRequest]
-  const changes = { ...summaryChanges, input: items }
-  const conversation = { items, earlier: order.conversation.earlier, asSent: false }
-  const own = overlaid(amendOrder(order, changes), { conversation, archive: undefined, progress: undefined })
-  const answer = await openResponse(provider, amend(call, changes), { ...context, order: own })
+  const asked = summarising(call, order)
+  const answer = await openResponse(provider, asked.call, { ...context, order: asked.order })
   if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
-  const summary = summaryIn(answer.response.output)
-  if (summary === '') throw useless('the model wrote no summary')
   const said = withIds(context.id, order).filter(isSaid) as readonly OutputItem[]
-  return { output: [...said, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
+  return { output: [...said, summaryItem(context.id, answer.response.output)] }
 }
 
 function isSaid(item: { readonly type?: string; readonly role?: string }): boolean {

@@ -1,28 +1,14 @@
 /** Summaries that replace a conversation, for vendors without an endpoint for compaction. */
-import { GatewayError } from '../../errors.ts'
-import type { InputItem, OutputItem, ResponsePart } from '../../wire/responses.ts'
-import { anyMaker, seal, unseal } from '../../formats/envelope.ts'
-
-/** A compaction item with a summary, which every model can read. */
-export function summaryItem(id: string, summary: string): OutputItem {
-  return { id, type: 'compaction', encrypted_content: seal(anyMaker, Buffer.from(summary).toString('base64url')) }
-}
-
-/** The summary in an item, as a user's message; undefined for a compaction that only its vendor can read. */
-export function summaryText({ encrypted_content: encrypted }: InputItem): string | undefined {
-  const packed = unseal(encrypted, anyMaker)
-  if (packed === undefined) return undefined
-  return `A summary of our conversation so far:\n\n${Buffer.from(packed, 'base64url').toString('utf8')}`
-}
-
-/** The error for a compaction of another vendor. Without it, the model would silently miss the earlier conversation. */
-export function compactedByOther(param: string): GatewayError {
-  const message = 'This model cannot read a conversation that another vendor compacted. Use a model of that vendor.'
-  return new GatewayError('unsupported_value', { param, message })
-}
+import { sealedSummary } from '../../formats/responses/compaction.ts'
+import type { Call } from '../../providers/contract.ts'
+import { useless } from '../../providers/failure.ts'
+import type { InputItem, OutputItem, ResponsePart, ResponseRequest } from '../../wire/responses.ts'
+import { amend, amendOrder, overlaid } from '../order.ts'
+import { isTrigger } from './items.ts'
+import type { ResponseOrder } from './request.ts'
 
 /** What a request for a summary has instead of the fields of the client's. */
-export const summaryChanges = {
+const summaryChanges = {
   previous_response_id: undefined,
   tools: undefined,
   tool_choice: undefined,
@@ -33,17 +19,33 @@ export const summaryChanges = {
   stream: false,
 } as const
 
-/** The summary that a model has written; empty if it wrote none. */
-export function summaryIn(output: readonly OutputItem[]): string {
+/** The call for a summary instead of an answer, and its order. */
+export function summarising(
+  call: Call<ResponseRequest>,
+  order: ResponseOrder,
+): { readonly call: Call<ResponseRequest>; readonly order: ResponseOrder } {
+  const items = [...order.conversation.items.filter((item) => !isTrigger(item)), summaryRequest]
+  const changes = { ...summaryChanges, input: items }
+  const conversation = { items, earlier: order.conversation.earlier, asSent: false }
+  return {
+    call: overlaid(amend(call, changes), { stream: false }),
+    order: overlaid(amendOrder(order, changes), { conversation, archive: undefined, progress: undefined }),
+  }
+}
+
+/** The compaction with the summary that a model has written, which every model can read. `id`: of the request. */
+export function summaryItem(id: string, output: readonly OutputItem[]): OutputItem {
   const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content as ResponsePart[])
-  return parts
+  const summary = parts
     .map(({ text = '' }) => text)
     .join('')
     .trim()
+  if (summary === '') throw useless('the model wrote no summary')
+  return { id: id.replace('req_', 'cmp_'), type: 'compaction', encrypted_content: sealedSummary(summary) }
 }
 
 /** The user's message that requests the summary, as the last turn of the conversation. */
-export const summaryRequest: InputItem = {
+const summaryRequest: InputItem = {
   type: 'message',
   role: 'user',
   content: [

@@ -2,7 +2,7 @@
 import type { InputItem, OutputItem } from '../../wire/responses.ts'
 import { isSealed, seal, unseal } from '../../formats/envelope.ts'
 import { kindOf } from './items.ts'
-import { compactedByOther, summaryText } from './compaction-summary.ts'
+import { compactedByOther, summaryText } from '../../formats/responses/compaction.ts'
 
 /** Items for the client, with encrypted content in envelopes; the same list if there is none. */
 export function sealedItems<Items extends readonly OutputItem[]>(items: Items, maker: string | undefined): Items {
@@ -24,7 +24,7 @@ export function unsealedItem(item: InputItem, maker: string): InputItem | undefi
   // Vendors require the summary, which some clients drop if it is empty.
   if (own !== undefined) return { ...(item.type === 'reasoning' && { summary: [] }), ...item, encrypted_content: own }
   if (item.type !== 'compaction') return undefined
-  const text = summaryText(item)
+  const text = summaryText(encrypted)
   if (text === undefined) throw compactedByOther('input')
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }

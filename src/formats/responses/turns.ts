@@ -1,11 +1,11 @@
 /** The items of a request as turns. */
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { isRecord, textOf } from '../../wire/json.ts'
 import type { Block, Fields, Own, ResultBlock, Turn } from '../../conversation/conversation.ts'
 import { joinOwn, ownOf } from '../../conversation/own.ts'
-import { anyMaker, unseal } from '../envelope.ts'
 import { StateReader } from '../model-state.ts'
 import { readClientOutput } from './client-tools.ts'
+import { compactedByOther, summaryText } from './compaction.ts'
 import { readParts } from './content.ts'
 import { ownBlock, readOutputItem } from './items.ts'
 import { unknownMaker, unpacked } from './state.ts'
@@ -101,14 +101,12 @@ export class TurnReader {
 
   /** A summary that every model can read is a message of the user. Without it, the model would miss the conversation. */
   #compaction(item: Fields, place: string): void {
-    const packed = unseal(item['encrypted_content'], anyMaker)
-    if (packed === undefined) {
+    const text = summaryText(item['encrypted_content'])
+    if (text === undefined) {
       if (item['type'] === 'compaction_trigger') return this.#further(ownBlock(item, place), place)
       throw compactedByOther(place)
     }
     this.#requireOutputs()
-    const summary = Buffer.from(packed, 'base64url').toString('utf8')
-    const text = `A summary of our conversation so far:\n\n${summary}`
     const block: Block = { kind: 'own', format: 'responses', value: item, place, instead: [{ kind: 'text', text }] }
     this.#turns.push({ role: 'user', blocks: [block], place })
   }
@@ -140,10 +138,4 @@ function readOutput(item: Fields, callId: string, place: string): ResultBlock {
   const mark = item['type'] === 'custom_tool_call_output' ? { responses: { by: 'custom' } } : undefined
   const own = joinOwn(ownOf('responses', item, outputFields), mark)
   return { kind: 'result', callId, blocks: readParts(item['output'], `${place}.output`), place, own }
-}
-
-/** The error for a compaction of another vendor. */
-export function compactedByOther(param: string): GatewayError {
-  const message = 'This model cannot read a conversation that another vendor compacted. Use a model of that vendor.'
-  return new GatewayError('unsupported_value', { param, message })
 }

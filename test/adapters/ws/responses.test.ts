@@ -1,5 +1,6 @@
 /** Responses over a WebSocket: what a client sends and gets. */
 import { DatabaseSync } from 'node:sqlite'
+import { GatewayError } from 'modelhatch'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { defineProvider, type Call } from 'modelhatch/providers'
@@ -207,6 +208,35 @@ describe('previous_response_id', () => {
     expect(deleted.status).toBe(200)
     client.create({ previous_response_id: id, input: 'More' })
     expect(await client.next()).toMatchObject({ error: { code: 'previous_response_not_found' } })
+  })
+
+  test('of a continuation that failed, before or amid its answer, continues what was there before', async () => {
+    const asked: ChatRequest[] = []
+    const fragile = defineProvider({
+      name: 'fragile',
+      async *chat({ request }: { request: ChatRequest }) {
+        const said = saidBy(request)
+        if (said === 'Refuse') throw new GatewayError('unsupported_value', { message: 'No.' })
+        yield text(`Heard ${said}`)
+        if (said === 'Break') throw new Error('the vendor broke off')
+        asked.push(request)
+        yield finish('stop', usageOf(1, 1))
+      },
+    })
+    const { connect } = await world({ options: { models: { m: fragile } } })
+    const client = await connect()
+    const { id } = await client.ask({ input: 'Hi' })
+    client.create({ previous_response_id: id, input: 'Refuse' })
+    expect(await client.next()).toMatchObject({ type: 'error', error: { code: 'unsupported_value' } })
+    client.create({ previous_response_id: id, input: 'Break' })
+    const failed = (await client.response()).at(0) as { response: { id: string } }
+    expect(await client.next()).toMatchObject({ type: 'response.failed' })
+    client.create({ previous_response_id: failed.response.id, input: 'More' })
+    expect(await client.next()).toMatchObject({ error: { code: 'previous_response_not_found' } })
+    for (const input of ['More', 'Again']) {
+      expect(textOf(await client.ask({ previous_response_id: id, input }))).toBe(`Heard ${input}`)
+      expect(asked.at(-1)?.messages.map(({ content }) => content)).toEqual(['Hi', 'Heard Hi', input])
+    }
   })
 
   test('keeps tool calls and reasoning of a conversation that is sent turn by turn', async () => {

@@ -1,4 +1,5 @@
 /** Tools that run at the vendor, asked for in another wire format. */
+import { memoryLedger } from '../../../src/index.ts'
 import { defineProvider, type Call, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { MessageRequest } from '../../../src/wire/messages.ts'
@@ -140,6 +141,53 @@ test('code runs at a vendor with Responses if the model allows it', async () => 
   const tools = [{ type: 'code_execution_20250825', name: 'code_execution' }]
   const { sent } = await ask(speaksResponses, 'messages', { max_tokens: 100, messages, tools }, ['code_execution'])
   expect(sent[0]?.['tools']).toEqual([{ type: 'code_interpreter', container: { type: 'auto' } }])
+})
+
+describe('is charged by the use, in a whole answer and a streamed one', () => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'rain' } }
+  const opened = { ...search, id: 'ws_2', action: { type: 'open_page', url: 'https://weather.example/' } }
+  const code = { type: 'code_interpreter_call', status: 'completed', container_id: 'cntr_1', code: '1', outputs: null }
+  const output = [search, opened, { ...code, id: 'ci_1' }, { ...code, id: 'ci_2' }, ...response.output]
+  const searched = { webSearchQueries: ['rain', 'sun'] }
+  const said = { content: { role: 'model', parts: [{ text: 'It rains.' }] }, index: 0, finishReason: 'STOP' }
+  const vendors: readonly (readonly [Provider, string])[] = [
+    [speaksMessages([]), '0.01'],
+    // A page that is opened is free, and so is what else runs in a container.
+    [defineProvider({ name: 'responses', respond: () => ({ ...response, output }) as never }), '0.04'],
+    [
+      defineProvider({
+        name: 'gemini',
+        generateContent: () => ({
+          candidates: [{ ...said, groundingMetadata: searched }],
+          usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+        }),
+      }),
+      '0.02',
+    ],
+  ]
+
+  test.each(vendors.flatMap(([provider, cost]) => [false, true].map((stream) => ({ provider, cost, stream }))))(
+    'by a vendor of $provider.name, stream: $stream',
+    async ({ provider, cost, stream }) => {
+      const tools = { web_search: '0.01', code_interpreter: '0.03' }
+      const model = { provider, allow: ['web_search', 'code_interpreter'], price: { input: '0', output: '0', tools } }
+      const ledger = memoryLedger()
+      await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
+      const { url, receipt } = await hostedWith({
+        keys: { 'sk-test': { account: 'acme' } },
+        models: { m: model },
+        billing: { currency: 'USD' },
+        storage: { ledger },
+      })
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', messages, stream }),
+      })
+      expect(await answer.text()).toContain('It rains.')
+      expect((await receipt()).charge).toMatchObject({ cost })
+    },
+  )
 })
 
 describe.each(['chat', 'responses', 'gemini'] as const)('what a tool of the vendor did in an answer for %s', (name) => {

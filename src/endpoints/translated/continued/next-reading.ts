@@ -45,8 +45,8 @@ export function nextReadings(
   }
 }
 
-function changesFor({ text, written }: JoinedParts, { chat, chatTraits }: Provider, failure: unknown): Changes {
-  const prefill = chat === undefined ? undefined : chatTraits?.prefill
+function changesFor({ text, written }: JoinedParts, provider: Provider, failure: unknown): Changes {
+  const prefill = provider.chat === undefined ? undefined : provider.chatTraits?.prefill
   return {
     conversation(conversation) {
       const { output, settings } = conversation
