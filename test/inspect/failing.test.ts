@@ -1,6 +1,8 @@
 /** Inspectors that refuse, throw, hang or cut, for the official client of each wire format. */
 import type { Inspector } from 'modelhatch'
+import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
+import { hostedWith, vendorFor } from '../hosted.ts'
 import { say, wires, worldWith, type Wire } from './world.ts'
 
 const words = ['The ', 'secret ', 'plan ', 'is ', 'long.']
@@ -30,6 +32,42 @@ const ends: Readonly<Record<Wire, string>> = {
   gemini: 'SAFETY',
   completions: 'content_filter',
 }
+
+test('a cut answer is charged as what was generated, also if its vendor counts at the beginning', async () => {
+  const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+  const said = 'word '.repeat(200)
+  const vendor = await vendorFor((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const usage = { input_tokens: 50, cache_read_input_tokens: 30, output_tokens: 1 }
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      usage,
+    }
+    response.write(event('message_start', { message }))
+    response.write(event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }))
+    response.write(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: said } }))
+    response.write(event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'the plan' } }))
+  })
+  const { url, receipt } = await hostedWith({
+    models: { m: anthropic({ baseURL: vendor.baseURL, apiKey: 'k' }) },
+    inspect: [cutting],
+  })
+  const body = { model: 'm', max_tokens: 900, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+  const response = await fetch(`${url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'sk-test', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(await response.text()).toContain('"stop_reason":"refusal"')
+  const { usage } = await receipt()
+  expect(usage).toMatchObject({ prompt_tokens: 80, prompt_tokens_details: { cached_tokens: 30 } })
+  expect(usage.completion_tokens).toBeGreaterThan(200)
+})
 
 describe.each(wires)('in %s', (wire) => {
   describe.each([false, true])('stream: %s', (stream) => {

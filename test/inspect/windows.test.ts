@@ -302,6 +302,31 @@ describe('moderation', () => {
   })
 })
 
+const worst: Readonly<Record<string, string>> = {
+  'groups of digits': '11 22 ',
+  digits: '1',
+  'beginnings of bank accounts': 'AB12x ',
+  'bank accounts that are none': 'DE89 3704 0044 0532 0130 01 ',
+  words: 'AB12xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx ',
+  'beginnings of addresses': 'a@b.',
+  'addresses without an end': 'a@b-',
+  'beginnings of tokens': 'eyJ-',
+  'beginnings of keys': '-----BEGIN PRIVATE KEY-----',
+  'numbers of phones': '+1 ',
+}
+
+test.each(Object.entries(worst))('a megabyte of %s is read in less than 1.5 s', async (_, piece) => {
+  const said = piece.repeat(Math.ceil(1_000_000 / piece.length))
+  const inspector = (mask() as (of: InspectedCall) => Inspector)(call)
+  const turns = [{ role: 'user', blocks: [{ kind: 'text', text: said }] }] as const
+  const took = await leastMs(1_500, async () => {
+    const before = cpuMs()
+    await inspector.request?.({ turns, tools: [], settings: {} }, call)
+    return cpuMs() - before
+  })
+  expect(took).toBeLessThan(1_500)
+})
+
 test('a mask of all patterns takes less than 0.2 ms of CPU a chunk', async () => {
   const inspector = (mask({ answers: true }) as (of: InspectedCall) => Inspector)(call)
   const mails = Array.from({ length: 100 }, (_, at) => `user${at}@example.org`).join(' ')

@@ -20,10 +20,15 @@ export async function* passedEvents<Event>(
     for (const part of passed) writer.write(part, out)
     yield* out.splice(0) as Event[]
   }
-  if (!counter.hasUsage) {
-    const usage: Part = { kind: 'usage', usage: usageOf(promptTokens, estimateTokens(meter.textBytes)), counters: {} }
-    counter.count(usage)
-    writer.write(usage, out)
+  const { usage: reported } = meter
+  const said = estimateTokens(meter.textBytes)
+  // Some vendors count at the beginning, too, and a cut answer has no end.
+  const isCut = stages.some(({ isOver }) => isOver) && reported !== undefined && reported.completion_tokens < said
+  if (isCut || !counter.hasUsage) {
+    const usage = { ...(isCut && reported), ...usageOf(isCut ? reported.prompt_tokens : promptTokens, said) }
+    const part: Part = { kind: 'usage', usage, counters: {} }
+    counter.count(part)
+    writer.write(part, out)
   }
   writer.end(out)
   yield* out as Event[]

@@ -21,6 +21,11 @@ export interface MaskOptions {
 /** Letters only, so that no pattern finds a number that begins in a placeholder. */
 const codeLength = 8
 
+/** Characters of an answer that may wait, if its own values are masked. */
+const heldBack = 512
+/** The end of a text that may be the beginning of what a pattern finds. */
+const unfinished = /(?:[+(]?\d[\d\s()./-]*|[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*|\S+)$/
+
 /**
  * An inspector that masks values in requests, and puts them back into answers and the inputs of tools, however the answer is
  * split. Reasoning keeps the placeholders, because vendors sign it. Throws a `TypeError` for an invalid pattern.
@@ -70,7 +75,7 @@ export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {
 
     return {
       name: 'mask',
-      holdBack: { characters: answers ? 512 : 64, ms: Infinity },
+      holdBack: { characters: answers ? heldBack : 64, ms: Infinity },
       request(conversation) {
         const changed = mapStrings(conversation, (text) => mapText(text, masked))
         return changed === conversation ? undefined : { conversation: changed, reversible: true }
@@ -97,11 +102,9 @@ export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {
       )
       const all = [...edits, ...others].sort((left, right) => left.start - right.start || right.end - left.end)
       const apart = all.filter(({ start }, index) => all.slice(0, index).every(({ end }) => end <= start))
+      const tail = usual ? (unfinished.exec(text.slice(-heldBack))?.[0].length ?? 0) : 64
       return {
-        hold: Math.max(
-          begun,
-          usual ? (/(?:[+(]?\d[\d\s()./-]*|[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*|\S+)$/.exec(text)?.[0].length ?? 0) : 64,
-        ),
+        hold: Math.max(begun, tail),
         edits: apart,
         reversible: others.length === 0,
       }

@@ -10,25 +10,39 @@ export interface MaskPattern {
   readonly accepts?: (found: string) => boolean
 }
 
-/** The digits of payment cards end with a check digit (ISO/IEC 7812). */
+/** Payment cards have 13 to 19 digits, of which the last one is a check digit (ISO/IEC 7812). */
 function isCard(found: string): boolean {
-  const digits = found.replaceAll(/\D/g, '')
-  if (!/^[2-6]\d{12,18}$/.test(digits)) return false
+  let digits = 0
   let sum = 0
-  for (let at = 0; at < digits.length; at++) {
-    const digit = Number(digits[digits.length - 1 - at])
-    sum += at % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit
+  let first = 0
+  for (let at = found.length - 1; at >= 0; at--) {
+    const digit = found.charCodeAt(at) - zero
+    if (digit < 0 || digit > 9) continue
+    sum += digits++ % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit
+    first = digit
   }
-  return sum % 10 === 0
+  return digits >= 13 && digits <= 19 && first >= 2 && first <= 6 && sum % 10 === 0
 }
 
-/** The remainder of an IBAN, with letters as numbers from 10, by 97 is 1 (ISO 13616). */
+const zero = 0x30
+
+/**
+ * The remainder of an IBAN by 97 is 1, with its first four characters at the end and letters as numbers from 10 (ISO 13616). It has 15 to
+ * 34 characters.
+ */
 function isIban(found: string): boolean {
-  const plain = found.replaceAll(/[ \u00a0-]/g, '').toUpperCase()
-  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(plain)) return false
+  const values: number[] = []
+  for (let at = 0; at < found.length; at++) {
+    const code = found.charCodeAt(at)
+    if (code >= zero && code <= zero + 9) values.push(code - zero)
+    // Letters in either case; what is between words is below them.
+    else if (code >= 0x41 && code < 0x7b) values.push((code & 0x1f) + 9)
+  }
+  const { length } = values
+  if (length < 15 || length > 34) return false
   let remainder = 0
-  for (const each of plain.slice(4) + plain.slice(0, 4)) {
-    const value = Number.parseInt(each, 36)
+  for (let at = 4; at < length + 4; at++) {
+    const value = values[at % length] as number
     remainder = (remainder * (value > 9 ? 100 : 10) + value) % 97
   }
   return remainder === 1
@@ -49,7 +63,7 @@ export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   key: {
     name: 'KEY',
     pattern:
-      /(?:\b|(?<=\\[nrt]))(?:sk-[\w-]{20,}|(?:gsk|xai|r8|hf|pplx|nvapi|csk|fw)[-_][\w-]{20,}|AIza[\w-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[opsur]_\w{36,}|github_pat_\w{22,}|glpat-[\w-]{20,}|xox[abeoprs]-[\w-]{10,}|(?:sk|rk|pk)_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|dop_v1_[a-f0-9]{64}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----/g,
+      /(?:\b|(?<=\\[nrt]))(?:sk-[\w-]{20,}|(?:gsk|xai|r8|hf|pplx|nvapi|csk|fw)[-_][\w-]{20,}|AIza[\w-]{35}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[opsur]_\w{36,}|github_pat_\w{22,}|glpat-[\w-]{20,}|xox[abeoprs]-[\w-]{10,}|(?:sk|rk|pk)_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|dop_v1_[a-f0-9]{64})|(?:(?<![\w-])|(?<=\\[nrt]))eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----/g,
   },
   /** E-mail addresses. */
   email: {
@@ -60,11 +74,15 @@ export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   /** International bank account numbers, whose check digits fit. */
   iban: {
     name: 'IBAN',
-    pattern: /(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]{1,4}){3,9}(?![A-Za-z0-9])/g,
+    pattern: /(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]){11,40}(?![A-Za-z0-9])/g,
     accepts: isIban,
   },
   /** Numbers of payment cards, whose check digit fits. */
-  card: { name: 'CARD', pattern: /(?<!\d)\d(?:[ \u00a0-]?\d){12,}/g, accepts: isCard },
+  card: {
+    name: 'CARD',
+    pattern: /(?<!\d)\d{2,19}(?:[ \u00a0-]\d{2,19}){0,9}(?:[ \u00a0-]\d)?(?!\d)/g,
+    accepts: isCard,
+  },
   /** Phone numbers: in international form, and with an area code in parentheses or after a zero. */
   phone: {
     name: 'PHONE',
@@ -79,26 +97,36 @@ export interface Found {
   readonly end: number
 }
 
-/** The longest group of words of a number, in characters. */
-const longest = 50
-
-/** What a pattern finds. A match that is not accepted may have an accepted group of words in it, as two numbers in a row have. */
+/**
+ * What a pattern finds. A match that is not accepted may begin with words that are, or have some behind the first one: two numbers
+ * in a row look like one.
+ */
 export function* findAll(text: string, { pattern, accepts }: MaskPattern): Generator<Found, void, void> {
-  for (const { 0: match, index } of text.matchAll(pattern)) {
-    if (match === '') continue
-    if (accepts === undefined || accepts(match)) yield { start: index, end: index + match.length }
-    else yield* groupsIn(match, index, accepts)
+  const finder = new RegExp(pattern)
+  for (let match = finder.exec(text); match !== null; match = finder.exec(text)) {
+    const [found] = match
+    const { index: start } = match
+    const length = accepts === undefined ? found.length : acceptedIn(found, accepts)
+    if (length > 0) yield { start, end: start + length }
+    // Else from the next word on.
+    finder.lastIndex = start + (length > 0 ? length : Math.max(1, nextBreak(found)))
   }
 }
 
-function* groupsIn(match: string, index: number, accepts: (found: string) => boolean): Generator<Found, void, void> {
-  const words = Array.from(match.matchAll(/[^ \u00a0-]+/g), ({ 0: word, index: at }) => ({ at, end: at + word.length }))
-  for (let first = 0; first < words.length; first++) {
-    const { at } = words[first] as (typeof words)[number]
-    let last = words.findLastIndex(({ end }) => end - at <= longest)
-    while (last >= first && !accepts(match.slice(at, words[last]?.end))) last--
-    if (last < first) continue
-    yield { start: index + at, end: index + (words[last]?.end ?? 0) }
-    first = last
-  }
+/** The length of the longest beginning of a match that is accepted and ends with a word; 0 if none is. */
+function acceptedIn(found: string, accepts: (found: string) => boolean): number {
+  for (let end = found.length; end > 0; end--)
+    if ((end === found.length || isBreak(found, end)) && accepts(found.slice(0, end))) return end
+  return 0
+}
+
+function nextBreak(found: string): number {
+  let at = 0
+  while (at < found.length && !isBreak(found, at)) at++
+  return at
+}
+
+function isBreak(found: string, at: number): boolean {
+  const code = found.charCodeAt(at)
+  return code === 0x20 || code === 0x2d || code === 0xa0
 }
