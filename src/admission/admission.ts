@@ -60,6 +60,7 @@ export class Admission extends AdmissionServices {
       this.records?.drain(ms),
       this.retention?.close(),
       this.expiry?.close(),
+      this.exporter?.close(),
     ])
   }
 }

@@ -5,6 +5,7 @@ import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { multiplierOne } from '../money/prices/rate.ts'
 import type { LimitStore, LimitVerdict } from '../money/limits/contract.ts'
 import { askingLots } from '../money/lots/credits.ts'
+import { Exporter } from '../money/export/exporter.ts'
 import { CreditExpiry } from '../money/lots/expiry.ts'
 import { ReachedLimits } from '../money/limits/reached-limits.ts'
 import { memoryLimitStore } from '../money/limits/memory.ts'
@@ -67,6 +68,8 @@ export class AdmissionServices {
   readonly settlements: SettlementQueue
   /** Undefined if the ledger keeps no money that expires. */
   readonly expiry: CreditExpiry | undefined
+  /** Undefined without `billing.export`. */
+  readonly exporter: Exporter | undefined
   readonly unrated: UnratedUsage
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
@@ -89,6 +92,9 @@ export class AdmissionServices {
     this.unrated = new UnratedUsage(observer)
     const ask = askingLots(ledger, this.#ledgerGuard)
     this.expiry = ask && new CreditExpiry({ ask, now: options.time })
+    const { export: sink } = options.billing
+    const failedExport = (account: string, error: unknown) => observer.failure({ id: `export ${account}`, error })
+    this.exporter = ask && sink && new Exporter({ ask, sink, now: options.time, failed: failedExport })
     const { journalMs = usualJournalMs } = options.billing
     this.settlements = new SettlementQueue(this.counters, observer, journalMs)
     if (usage === undefined) return
@@ -122,6 +128,12 @@ export class AdmissionServices {
         observer.failure({ id, error })
       },
     })
+  }
+
+  /** An account is charged: credits of any may have expired, and entries of it are to be exported. */
+  charged(account: string): void {
+    this.expiry?.use()
+    this.exporter?.use(account)
   }
 
   /** Whether every request has something to draw, to hold or to record, whatever its limits. */

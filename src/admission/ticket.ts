@@ -100,7 +100,7 @@ export class Ticket {
     const overage = cost > held ? cost - held : 0n
     const used = receipt.delivered ?? receipt.usage
     const end = this.#ending(charged, used.total_tokens)
-    if (cost > 0n) this.#admission.expiry?.use()
+    if (cost > 0n) this.#admission.charged(caller.account)
     const returned = this.#returned(used.total_tokens)
     if (receipt.outcome === 'completed') {
       this.#vacate()

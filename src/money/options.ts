@@ -1,3 +1,4 @@
+import type { BillingExport } from './export/contract.ts'
 import type { ScopedCap } from '../records/cap.ts'
 import type { DisconnectPolicy } from './disconnect.ts'
 import type { CountedUnits } from '../wire/units.ts'
@@ -64,6 +65,8 @@ export interface BillingOptions {
    * open calls hold does not count. Needs a ledger with caps. Default none.
    */
   readonly lowBalance?: readonly string[]
+  /** Sends charges and payments to another service, each exactly once by the id of its batch. Needs a ledger with `lots`. */
+  readonly export?: BillingExport
 }
 
 /** The most that parts of a request use. What is used beyond is charged and counted all the same. */

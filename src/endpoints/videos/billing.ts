@@ -84,6 +84,7 @@ export class TaskBilling implements VideoBilling {
         ...settledCaps(admission.caps, task, id, await this.#modelIdOf(task)),
       }
       if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
+      if (made) admission.charged(task.account)
       else await guard.call(() => ledger.release(settlement))
     }
     const receipt = receiptOf(task, made ? seconds : 0)

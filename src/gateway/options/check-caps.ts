@@ -2,7 +2,7 @@ import type { Cap } from '../../records/cap.ts'
 import { mistake } from '../../records/rules.ts'
 import type { GatewayOptions } from './options.ts'
 
-/** Rejects caps and alerts that could not be kept, and names that would be ambiguous. */
+/** Rejects caps, alerts and exports that could not be kept, and names that would be ambiguous. */
 export function checkCaps({ billing, groups = {}, keys = {}, storage }: GatewayOptions): void {
   const forAll = billing?.caps ?? []
   let used =
@@ -16,9 +16,12 @@ export function checkCaps({ billing, groups = {}, keys = {}, storage }: GatewayO
     if (caps.length > 0) used ??= 'keys[…].caps'
     requireDistinct('keys[…].caps', caps, [...forAll, ...(groups[group]?.caps ?? [])])
   }
+  const { ledger } = storage ?? {}
+  if (billing?.export !== undefined && ledger !== undefined && ledger.lots === undefined)
+    throw mistake('billing.export', 'requires a ledger with lots, which the one in "storage" does not have')
   if (used === undefined) return
   if (billing === undefined) throw mistake(used, "requires the option billing, such as { currency: 'EUR' }")
-  if (storage?.ledger !== undefined && storage.ledger.caps === undefined) {
+  if (ledger !== undefined && ledger.caps === undefined) {
     throw mistake(used, 'requires a ledger with caps, which the one in "storage" does not have')
   }
 }

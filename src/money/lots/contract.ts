@@ -14,7 +14,7 @@ export interface LotState {
   readonly version: number
 }
 
-/** What is stored about the money of an account that expires. */
+/** What is stored about the money of an account that expires, and about the entries that were exported. */
 export interface Allotment {
   /** `LotState.version`: nothing changes if it is another one. */
   readonly was: number

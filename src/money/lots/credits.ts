@@ -58,6 +58,20 @@ export async function allow(ask: AskLedger, account: string, allowance: Allowanc
   }
 }
 
+/** Stores the lots as `change` makes them of the current ones. Returns false if it makes none. The account exists. */
+export async function changeLots(
+  ask: AskLedger,
+  account: string,
+  change: (lots: Lots) => Lots | undefined,
+): Promise<boolean> {
+  for (;;) {
+    const { lots: before, version } = await known(ask, account)
+    const lots = change(before)
+    if (lots === undefined) return false
+    if (await write(ask, account, { lots, version })) return true
+  }
+}
+
 /** Takes back what is left of credits that have expired, and makes those of allowances. Returns the lots of the account. */
 export async function expire(ask: AskLedger, account: string, now: number): Promise<Lots> {
   const done = new Set<string>()

@@ -30,6 +30,18 @@ export interface Lots {
   readonly settled: bigint
   /** Those that expire first come first. */
   readonly lots: readonly Lot[]
+  /** How far the entries of the account were exported, by the names of exports. */
+  readonly exported?: Readonly<Record<string, Exported>>
+}
+
+/** How far entries were exported, by their numbers. */
+export interface Exported {
+  /** Up to here they were sent. */
+  readonly done: number
+  /** Up to here they are being sent. */
+  readonly to?: number
+  /** When another process may send them. Milliseconds since the epoch. */
+  readonly until?: number
 }
 
 /**
@@ -45,27 +57,25 @@ export function lotsOf({ lots: text, settled }: Pick<LotState, 'lots' | 'settled
  * The lots when the charges are `settled`. Those that are used up stay until they expire: then a part of one may have been taken
  * back by a process that could not write it down, and what was charged since belongs to the next ones.
  */
-export function spent({ settled: before, lots }: Lots, settled: bigint): Lots {
+export function spent({ settled: before, lots, ...rest }: Lots, settled: bigint): Lots {
   let open = settled - before
   const left = lots.map((lot) => {
     const used = lot.left < open ? lot.left : open
     open -= used
     return { ...lot, left: lot.left - used }
   })
-  return { settled, lots: left }
+  return { ...rest, settled, lots: left }
 }
 
 /** With another lot. */
-export function withLot({ settled, lots }: Lots, lot: Lot): Lots {
-  return { settled, lots: [...lots, lot].sort((left, right) => left.expiresAt - right.expiresAt) }
+export function withLot({ lots, ...rest }: Lots, lot: Lot): Lots {
+  return { ...rest, lots: [...lots, lot].sort((left, right) => left.expiresAt - right.expiresAt) }
 }
 
 /** How a store keeps them. */
-export function allotmentOf({ settled, lots }: Lots, was: number): { was: number; lots: string; due?: number } {
-  const text = JSON.stringify({ settled, lots }, (_, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  )
-  const [first] = lots
+export function allotmentOf(all: Lots, was: number): { was: number; lots: string; due?: number } {
+  const text = JSON.stringify(all, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  const [first] = all.lots
   return { was, lots: text, ...(first && { due: first.expiresAt }) }
 }
 
@@ -79,11 +89,12 @@ export function takenOf(state: Omit<LotState, 'version'>, amount: bigint, spentT
 type Stored<T> = { readonly [Name in keyof T]: T[Name] extends bigint ? string : T[Name] }
 
 function parse(text: string): Lots {
-  const { settled, lots } = JSON.parse(text) as {
+  const { settled, lots, ...rest } = JSON.parse(text) as Pick<Lots, 'exported'> & {
     readonly settled: string
     readonly lots: readonly (Stored<Omit<Lot, 'allowance'>> & { readonly allowance?: Stored<Allowance> })[]
   }
   return {
+    ...rest,
     settled: BigInt(settled),
     lots: lots.map(({ left, allowance, ...lot }) => ({
       ...lot,

@@ -1,0 +1,72 @@
+/** Meter events of Stripe: what customers were charged, for invoices that Stripe makes. */
+import { parseMoney } from '../money.ts'
+import type { BillingExport, ExportBatch } from './contract.ts'
+
+/** Options of `stripeMeter`. */
+export interface StripeMeterOptions {
+  /** Required. A secret or restricted key that may write meter events. */
+  readonly apiKey: string
+  /** Required. `event_name` of the meter. */
+  readonly event: string
+  /** Required. The id of Stripe's customer for an account, such as `cus_…`. Undefined: the account is not metered. */
+  readonly customer: (account: string) => Promise<string | undefined> | string | undefined
+  /** Default `https://api.stripe.com`. */
+  readonly baseURL?: string
+}
+
+/** What Stripe answers to an event that it has. */
+const known = /already exists with identifier/i
+
+/**
+ * The `send` of a `BillingExport` that reports each batch as one meter event: the sum of its charges in millionths of the currency,
+ * under the id of the batch, which Stripe counts once within 24 hours. Payments and refunds are not reported.
+ *
+ * @example
+ * ```ts
+ * billing: { currency: 'EUR', export: { since, send: stripeMeter({ apiKey, event: 'llm_usage', customer }) } }
+ * ```
+ */
+export function stripeMeter(options: StripeMeterOptions): BillingExport['send'] {
+  const { apiKey, event, customer, baseURL = 'https://api.stripe.com' } = options
+  const url = new URL('/v1/billing/meter_events', baseURL)
+  return async ({ id, account, entries }: ExportBatch) => {
+    const charges = entries.filter(({ kind }) => kind === 'settle')
+    const value = charges.reduce((sum, { amount }) => sum - parseMoney(amount), 0n)
+    const to = value === 0n ? undefined : await customer(account)
+    if (to === undefined) return
+    const form = new URLSearchParams({
+      event_name: event,
+      identifier: id,
+      timestamp: String(Math.floor((charges.at(-1)?.at ?? 0) / 1000)),
+      'payload[stripe_customer_id]': to,
+      'payload[value]': String(value),
+    })
+    const { status, text } = await post(url, apiKey, form.toString())
+    if ((status < 200 || status >= 300) && !(status === 400 && known.test(text)))
+      throw new Error(`Stripe responded with ${status} to a meter event`)
+  }
+}
+
+/** Milliseconds that an answer may take. */
+const timeoutMs = 8_000
+
+function post(url: URL, apiKey: string, body: string): Promise<{ readonly status: number; readonly text: string }> {
+  const { request: send } = process.getBuiltinModule(url.protocol === 'http:' ? 'node:http' : 'node:https')
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(Buffer.byteLength(body)),
+    }
+    const request = send(url, { method: 'POST', agent: false, headers, signal: AbortSignal.timeout(timeoutMs) })
+    request.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => (text = (text + part).slice(0, 10_000)))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
