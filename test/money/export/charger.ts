@@ -23,11 +23,15 @@ const exporter = new Exporter({
 // Keeps the process running.
 process.on('message', () => undefined)
 process.send?.('ready')
-for (let count = 0; charges; count++) {
+for (const count of charges ? counting() : []) {
   const account = accounts[count % accounts.length] as string
   const id = `${process.pid} ${count}`
   await ledger.hold({ id, account, amount: 100n, leaseMs: 60_000 })
   await ledger.settle({ id, account, amount: BigInt(1 + (count % 7)) })
   exporter.use(account)
   await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+function* counting(): Generator<number, void> {
+  for (let count = 0; ; count++) yield count
 }
