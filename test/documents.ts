@@ -28,6 +28,7 @@ export function textOf(path: string): string {
 export const documents: readonly Document[] = [
   'README.md',
   ...globSync('{src,adapters,examples}/**/README.md', { cwd: root }).sort(),
+  ...globSync('examples/site/recipes/*.md', { cwd: root }).sort(),
 ].map((path) => {
   const text = textOf(path)
   return {

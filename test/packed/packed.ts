@@ -61,6 +61,8 @@ const otherPackages = [
   'openai',
   '@pydantic/genai-prices',
   '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/sdk-trace',
   'prom-client',
   'ws',
 ]
