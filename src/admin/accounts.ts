@@ -279,7 +279,9 @@ export class AccountAdmin {
   }
 
   #asking(): AskLedger {
-    if (this.#ledger.store?.lots === undefined) throw invalid('The ledger does not support credits that expire.')
+    const { store } = this.#ledger
+    if (store !== undefined && store.lots === undefined)
+      throw invalid('The ledger does not support credits that expire.')
     return (question) => this.#ledger.ask(question as never)
   }
 }

@@ -257,8 +257,10 @@ test('a gateway without billing and usage says so', async () => {
   const { ask } = await served(gatewayWith({ billing: undefined as never, groups: { default: { models: '*' } } }))
   const me = await ask('admin', '/me')
   expect(me.json.features).toMatchObject({ accounts: false, caps: false, usage: false })
-  const refused = await ask('admin', '/accounts')
-  expect([refused.status, refused.json.error.code]).toEqual([400, 'invalid_request_error'])
+  for (const path of ['/accounts', '/accounts/acme/credits']) {
+    const { status, json } = await ask('admin', path)
+    expect([status, json.error.message]).toEqual([400, 'Accounts need the option "billing".'])
+  }
 })
 
 test('errors of stores are a 503, and reported with the id of the response', async () => {
