@@ -66,7 +66,7 @@ export class SettlementQueue {
    */
   async returnedByAll(since: number): Promise<void> {
     const sent = this.returned(this.waitMs)
-    await pause(since + this.waitMs + slackMs - performance.now(), never)
+    await pause(Math.max(1, since + this.waitMs + slackMs - performance.now()), never)
     await sent
   }
 
@@ -82,7 +82,7 @@ export class SettlementQueue {
 
   /** Sends what is queued: what is written after it, such as usage records, is about calls that are charged. */
   hurry(): void {
-    if (this.#money.size > 0) this.#money.hurry()
+    this.#money.hurry()
   }
 
   /** Whether places are queued to be returned to the limit store. */

@@ -77,6 +77,7 @@ export class Queue<T> {
 
   /** What waits may wait no longer. */
   hurry(): void {
+    if (this.#waiting.length === 0) return
     if (!this.#hasUrgent) {
       this.#hasUrgent = true
       clearTimeout(this.#pacing)

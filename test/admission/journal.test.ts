@@ -44,20 +44,23 @@ const databases: readonly [string, boolean, () => Database][] = [
   ],
 ]
 
-/** Two processes on one database. A call holds 110 micro-units and costs 30. */
-async function fleet(open: () => Database, journalMs: number, concurrent = 100) {
+/** The micro-units that a call holds. It costs 30. */
+const most = 176
+
+/** Processes on one database. */
+async function fleet(open: () => Database, journalMs: number, { concurrent = 100, processes = 2 } = {}) {
   const vendor = await vendorFor(whole)
   const { open: storage, clear } = open()
-  const gateways = [storage(), storage()].map((each) =>
+  const gateways = Array.from({ length: processes }, () =>
     createGateway({
       keys: { 'sk-test': { account: 'acme' } },
       groups: { default: { models: '*', rate: { concurrent } } },
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
       billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs },
       timeouts: { storeMs: 20_000 },
-      storage: each,
+      storage: storage(),
     }),
-  ) as [Gateway, Gateway]
+  ) as [Gateway, Gateway, ...Gateway[]]
   onTestFinished(async () => {
     await Promise.all(gateways.map((gateway) => gateway.close()))
     await clear()
@@ -93,7 +96,7 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
     expect(await call(first)).toBe(200)
     await expect.poll(async () => (await account()).held).toBe(0)
     expect([await call(first), await call(first)]).toEqual([200, 200])
-    expect((await account()).held).toBeGreaterThan(0)
+    expect((await account()).held).toBe(2 * most)
     await first.close()
     expect(await account()).toEqual({ balance: 1_000_000 - 90, held: 0 })
     await second.close()
@@ -118,11 +121,33 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
   })
 
   test('is known to another process before that refuses for want of a place', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 3_000, 2)
+    const { gateways, fund, account, call } = await fleet(open, 3_000, { concurrent: 2 })
     await fund(1_000_000)
     for (let made = 0; made < 4; made++) expect(await call(gateways[made % 2] as Gateway)).toBe(200)
     expect(await Promise.all([call(gateways[1]), call(gateways[1])])).toEqual([200, 200])
     await expect.poll(account, { timeout: 5_000 }).toEqual({ balance: 1_000_000 - 180, held: 0 })
+  })
+
+  test('pays for every call that the money suffices for, in whichever process, and for none more', async () => {
+    const { gateways, fund, account, call } = await fleet(open, 100, { processes: 6 })
+    await fund(6_000)
+    let served = 0
+    const caller = async (index: number) => {
+      for (let refused = 0; refused < 2;) {
+        const status = await call(gateways[index % gateways.length] as Gateway)
+        expect([200, 429]).toContain(status)
+        if (status === 200) served++
+        else refused++
+      }
+    }
+    await Promise.all(Array.from({ length: 24 }, (_, index) => caller(index)))
+    // Callers have given up while others were served. Now each call that could be paid is alone.
+    while ((await call(gateways[served % gateways.length] as Gateway)) === 200) served++
+    await Promise.all(gateways.map((gateway) => gateway.close()))
+    const { balance, held } = await account()
+    expect({ balance, held }).toEqual({ balance: 6_000 - 30 * served, held: 0 })
+    expect(balance).toBeGreaterThanOrEqual(0)
+    expect(balance).toBeLessThan(most)
   })
 
   test('is not waited for by a call that could not be paid with it', async () => {

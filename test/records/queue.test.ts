@@ -73,6 +73,11 @@ describe('a queued item', () => {
       expect(sizes).toEqual([1])
       queue.hurry()
       expect(sizes).toEqual([1, 1])
+      await setImmediate()
+      queue.hurry()
+      queue.add('third', true)
+      await vi.advanceTimersByTimeAsync(249)
+      expect(sizes).toEqual([1, 1])
     })
 
     test('is sent at once if the batch is full', async () => {
