@@ -86,7 +86,7 @@ export const inAdmission: Edits = {
     ],
   ],
   'src/admission/highest-cost.ts': [
-    ['the output is not held', '        outputTokens,\n        units', '        outputTokens: 1,\n        units'],
+    ['the output is not held', '      outputTokens,\n      units', '      outputTokens: 1,\n      units'],
   ],
   'src/admission/cap-holds.ts': [
     [
