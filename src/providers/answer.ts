@@ -1,4 +1,5 @@
 /** Reads the parts of an HTTP response that are the same for all vendors: the status, and a JSON body. */
+import { countOf, fieldsOf } from '../wire/json.ts'
 import type { StructureCheck } from './answer-bounds.ts'
 import { Verbatim, type Call } from './contract.ts'
 import { unreadable } from './failure.ts'
@@ -99,9 +100,9 @@ export function readObject(bytes: Buffer): object {
   return value
 }
 
-/** The count in a vendor's answer. Throws if there is none. */
-export async function readInputTokens(transfer: Transfer, maxBytes: number): Promise<number> {
-  const { input_tokens: tokens } = (await readJsonObject(transfer, maxBytes)).value as { input_tokens?: unknown }
-  if (Number.isSafeInteger(tokens) && Number(tokens) >= 0) return tokens as number
+/** The count in a field of a vendor's answer. Throws if there is none. */
+export async function readCount(transfer: Transfer, maxBytes: number, field: string): Promise<number> {
+  const count = countOf(fieldsOf((await readJsonObject(transfer, maxBytes)).value)[field])
+  if (count !== undefined) return count
   throw unreadable("the vendor's response has no count of tokens")
 }

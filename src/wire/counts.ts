@@ -1,5 +1,5 @@
-import type { TokenUsage } from './usage.ts'
-import type { Usage } from './usage.ts'
+import { countOf } from './json.ts'
+import type { TokenUsage, Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>
 
@@ -11,10 +11,10 @@ type Counts = Record<string, unknown>
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const counts = raw as Counts
-  const prompt = tokens(counts['prompt_tokens']) ?? tokens(counts['input_tokens'])
+  const prompt = countOf(counts['prompt_tokens']) ?? countOf(counts['input_tokens'])
   if (prompt === undefined) return undefined
-  const stated = tokens(counts['completion_tokens']) ?? tokens(counts['output_tokens']) ?? 0
-  const total = tokens(counts['total_tokens']) ?? prompt + stated
+  const stated = countOf(counts['completion_tokens']) ?? countOf(counts['output_tokens']) ?? 0
+  const total = countOf(counts['total_tokens']) ?? prompt + stated
   const completion = Math.max(stated, total - prompt)
   const given = detailsOf(counts['prompt_tokens_details'])
   const details = cacheDetails(counts, given)
@@ -39,23 +39,23 @@ export function readUsage(raw: unknown): Usage | undefined {
 /** The details of the prompt with OpenAI's names for tokens of a cache; the same object if they have them already. */
 function cacheDetails(counts: Counts, details: Counts | undefined): Counts | undefined {
   const cached =
-    tokens(details?.['cached_tokens']) ??
-    tokens(counts['cached_tokens']) ??
-    tokens(counts['num_cached_tokens']) ??
-    tokens(counts['prompt_cache_hit_tokens'])
+    countOf(details?.['cached_tokens']) ??
+    countOf(counts['cached_tokens']) ??
+    countOf(counts['num_cached_tokens']) ??
+    countOf(counts['prompt_cache_hit_tokens'])
   // Proxies in front of Claude, and Alibaba.
   const creation = detailsOf(
     details?.['cache_creation_token_details'] ?? details?.['cache_creation'] ?? counts['cache_creation'],
   )
-  const short = tokens(creation?.['ephemeral_5m_input_tokens'])
-  const long = tokens(creation?.['ephemeral_1h_input_tokens'])
+  const short = countOf(creation?.['ephemeral_5m_input_tokens'])
+  const long = countOf(creation?.['ephemeral_1h_input_tokens'])
   const written =
-    tokens(details?.['cache_write_tokens']) ??
-    tokens(details?.['cache_creation_input_tokens']) ??
-    tokens(details?.['cache_creation_tokens']) ??
-    tokens(counts['cache_creation_input_tokens']) ??
+    countOf(details?.['cache_write_tokens']) ??
+    countOf(details?.['cache_creation_input_tokens']) ??
+    countOf(details?.['cache_creation_tokens']) ??
+    countOf(counts['cache_creation_input_tokens']) ??
     (creation && (short ?? 0) + (long ?? 0))
-  const written1h = tokens(details?.['cache_write_1h_tokens']) ?? long
+  const written1h = countOf(details?.['cache_write_1h_tokens']) ?? long
   const unchanged =
     cached === (details?.['cached_tokens'] ?? undefined) &&
     written === (details?.['cache_write_tokens'] ?? undefined) &&
@@ -72,8 +72,8 @@ function cacheDetails(counts: Counts, details: Counts | undefined): Counts | und
 /** Calls of the vendor's own tools. Perplexity counts its searches, and xAI the sources of a search, by names of their own. */
 function toolCalls(counts: Counts): unknown {
   const given = counts['server_tool_use'] ?? counts['server_side_tool_usage_details']
-  const queries = tokens(counts['num_search_queries'])
-  const sources = tokens(counts['num_sources_used'])
+  const queries = countOf(counts['num_search_queries'])
+  const sources = countOf(counts['num_sources_used'])
   if (!queries && !sources) return given ?? undefined
   return {
     ...(queries && { web_search_requests: queries }),
@@ -118,10 +118,6 @@ export function tokenUsage(usage: Usage): TokenUsage {
   }
 }
 
-function tokens(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}
-
 function detailsOf(value: unknown): Counts | undefined {
   return typeof value === 'object' && value !== null ? (value as Counts) : undefined
 }
@@ -143,7 +139,7 @@ export function sumOfUsages(all: readonly Usage[]): Usage | undefined {
 function sumOf(left: object, right: object): Counts {
   const sum: Counts = { ...left }
   for (const [name, value] of Object.entries(right)) {
-    if (typeof value === 'number') sum[name] = value + (tokens(sum[name]) ?? 0)
+    if (typeof value === 'number') sum[name] = value + (countOf(sum[name]) ?? 0)
     else if (typeof value === 'object' && value !== null) sum[name] = sumOf(detailsOf(sum[name]) ?? {}, value)
   }
   return sum

@@ -29,6 +29,11 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
+/** A whole number from 0; undefined for anything else. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
 /** True or false; undefined for anything else. */
 export function booleanOf(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined

@@ -1,7 +1,7 @@
 /** Token counts of the Messages API in OpenAI's shape. Source: Anthropic's API reference, Usage. */
 import type { MessageUsage } from './messages.ts'
 import type { Usage } from './usage.ts'
-import { type Fields, fieldsOf, isRecord } from './json.ts'
+import { countOf, type Fields, fieldsOf, isRecord } from './json.ts'
 
 /** The totals after an event of a stream: each count replaces the earlier one. */
 export function withTotals(usage: MessageUsage, later: MessageUsage | null | undefined): MessageUsage {
@@ -66,5 +66,5 @@ function isCompaction(value: unknown): value is Fields {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+  return countOf(value) ?? 0
 }

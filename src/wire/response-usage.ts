@@ -1,6 +1,6 @@
 /** Conversion between the token counts of responses and those of chats. */
 import { readTokenUsage } from './counts.ts'
-import { isRecord } from './json.ts'
+import { countOf, fieldsOf, isRecord } from './json.ts'
 import type { OutputItem, ResponseUsage } from './responses.ts'
 import type { Usage } from './usage.ts'
 
@@ -26,8 +26,9 @@ export function responseUsage(usage: Usage): ResponseUsage {
  * among which are the calls of the vendor's own tools.
  */
 export function chatUsage(raw: unknown, output: readonly OutputItem[] = []): Usage | undefined {
-  const { input_tokens: input, output_tokens: made } = Object(raw) as Readonly<Record<string, unknown>>
-  if (!isCount(input) || !isCount(made)) return undefined
+  const { input_tokens: given, output_tokens: written } = fieldsOf(raw)
+  const [input, made] = [countOf(given), countOf(written)]
+  if (input === undefined || made === undefined) return undefined
   const usage = readTokenUsage({ ...(raw as object), total_tokens: input + made })
   const calls = toolCallsIn(output)
   if (usage === undefined || calls === undefined) return usage
@@ -50,14 +51,10 @@ function toolCallsIn(output: readonly OutputItem[]): Record<string, number> | un
     if (item.type === 'code_interpreter_call') containers.add(item['container_id'] ?? item.id)
     const name = charged[item.type]
     // Opening a page that a search has found is not charged.
-    if (name === undefined || (Object(item['action']) as { type?: unknown }).type === 'open_page') continue
+    if (name === undefined || fieldsOf(item['action'])['type'] === 'open_page') continue
     calls ??= {}
     calls[name] = (calls[name] ?? 0) + 1
   }
   // The session of a container is charged, not each call.
   return containers.size === 0 ? calls : { ...calls, code_interpreter_requests: containers.size }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -8,10 +8,10 @@ import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { Provider } from '../../providers/contract.ts'
 import { ByDeployment } from '../../routing/by-deployment.ts'
 import { providerItself } from '../../providers/work.ts'
-import { isShort, type Fields } from '../../wire/json.ts'
+import { entryIn, isShort, type Fields } from '../../wire/json.ts'
 
 /** What to send instead of a refused value, by field; undefined: leave the field out; the same value: nothing else. */
-export type FieldFallbacks = Readonly<Record<string, (value: unknown, param: string) => unknown>>
+type FieldFallbacks = Readonly<Record<string, (value: unknown, param: string) => unknown>>
 
 /** What a model refused, and what to send instead. */
 type Lessons = Map<string, { readonly value: unknown }>
@@ -164,23 +164,14 @@ function keyOf(field: string, value: unknown): string {
 }
 
 /** The next effort to try; undefined: the vendor's default. */
-export function effortFallback(effort: unknown): unknown {
-  switch (effort) {
-    case 'max':
-      return 'xhigh'
-    case 'xhigh':
-      return 'high'
-    case 'none':
-      return 'minimal'
-    case 'minimal':
-      return 'low'
-    default:
-      return undefined
-  }
+function effortFallback(effort: unknown): unknown {
+  return entryIn(nextEfforts, effort)
 }
 
+const nextEfforts: Readonly<Record<string, string>> = { max: 'xhigh', xhigh: 'high', none: 'minimal', minimal: 'low' }
+
 /** The same for the field of a response, of which a model may refuse either part. */
-export function reasoningFallback(value: unknown, param: string): unknown {
+function reasoningFallback(value: unknown, param: string): unknown {
   const { effort, summary } = value as { effort?: unknown; summary?: unknown }
   const next = param.endsWith('summary') ? { effort } : { effort: effortFallback(effort), summary }
   return next.effort === undefined && next.summary === undefined ? undefined : next
@@ -190,7 +181,7 @@ export function reasoningFallback(value: unknown, param: string): unknown {
 const limits = [65_536, 32_768, 16_384, 8_192, 4_096]
 
 /** The next lower limit of output tokens. */
-export function limitFallback(limit: unknown): unknown {
+function limitFallback(limit: unknown): unknown {
   return limits.find((each) => each < Number(limit)) ?? limit
 }
 
@@ -225,18 +216,18 @@ function contentFallback(config: unknown, param: string): unknown {
   return limit === value ? config : { ...others, [refused]: limit }
 }
 
+const leftAway = () => undefined
+const usual = { temperature: leftAway, top_p: leftAway, parallel_tool_calls: leftAway, user: leftAway }
+
 /** By the vendor's wire format: the fields that agents send to every model, and that change little of an answer. */
 export const fallbacksOf: Readonly<Partial<Record<FormatName | 'generate', FieldFallbacks>>> = {
   chat: {
     reasoning_effort: effortFallback,
     max_tokens: limitFallback,
-    temperature: () => undefined,
-    top_p: () => undefined,
-    top_k: () => undefined,
-    parallel_tool_calls: () => undefined,
-    user: () => undefined,
+    ...usual,
+    top_k: leftAway,
     // The gateway enforces them.
-    stop: () => undefined,
+    stop: leftAway,
     response_format: (format) => ((format as Fields)['type'] === 'json_schema' ? { type: 'json_object' } : undefined),
   },
   gemini: { generationConfig: contentFallback },
@@ -247,10 +238,7 @@ export const fallbacksOf: Readonly<Partial<Record<FormatName | 'generate', Field
   responses: {
     reasoning: reasoningFallback,
     max_output_tokens: limitFallback,
-    temperature: () => undefined,
-    top_p: () => undefined,
-    parallel_tool_calls: () => undefined,
-    user: () => undefined,
+    ...usual,
   },
 }
 

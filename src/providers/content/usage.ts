@@ -1,5 +1,5 @@
 /** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
-import { entryIn, fieldsOf, isRecord, itemsOf } from '../../wire/json.ts'
+import { countOf, entryIn, fieldsOf, isRecord, itemsOf } from '../../wire/json.ts'
 import type { Usage } from '../../wire/usage.ts'
 
 /** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
@@ -56,5 +56,5 @@ function modalities(...lists: readonly unknown[]): Record<string, number> {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+  return countOf(value) ?? 0
 }

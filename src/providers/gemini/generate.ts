@@ -3,10 +3,9 @@ import { parseJson } from '../../conversation/json.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import type { ContentPart, GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import { isRecord } from '../../wire/json.ts'
-import { readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { readCount, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import type { Call, ContentAnswer } from '../contract.ts'
 import { readValues } from '../events.ts'
-import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { messageOf, vendorError } from '../vendor-error.ts'
 import { forceParse } from '../yielding.ts'
@@ -40,9 +39,7 @@ export async function countContent(vendor: Vendor, call: Call<GenerateContentReq
       : { generateContentRequest: { ...Object.fromEntries(fields), model: collectionOf(call.model) } }
     return Buffer.from(JSON.stringify(body))
   })
-  const { totalTokens } = (await readJsonObject(transfer, vendor.client.answerBytes)).value as { totalTokens?: unknown }
-  if (Number.isSafeInteger(totalTokens) && Number(totalTokens) >= 0) return totalTokens as number
-  throw unreadable("the vendor's response has no count of tokens")
+  return readCount(transfer, vendor.client.answerBytes, 'totalTokens')
 }
 
 /**

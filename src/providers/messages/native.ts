@@ -2,13 +2,12 @@
 import { isMediaType } from '../../http/media-type.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { Message, MessageRequest } from '../../wire/messages.ts'
-import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { hasSucceeded, readCount, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { cacheMarks, type PromptCache } from '../cache-marks.ts'
 import { readFault, statusOf } from './fault.ts'
 import { jsonBody, sentFor, type Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
-import { readInputTokens } from '../answer.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { vendorError, type VendorFault } from '../vendor-error.ts'
@@ -95,7 +94,7 @@ export class NativeMessages {
       return undefined
     }
     if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
-    return readInputTokens(transfer, this.#vendor.client.answerBytes)
+    return readCount(transfer, this.#vendor.client.answerBytes, 'input_tokens')
   }
 
   async #send(path: string, call: Call<MessageRequest>, changes: Fields = {}): Promise<Transfer> {

@@ -1,7 +1,6 @@
-import { hasSucceeded, requireSuccess } from '../answer.ts'
+import { hasSucceeded, readCount, requireSuccess } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
-import { readInputTokens } from '../answer.ts'
 import { forceParse } from '../yielding.ts'
 import { sendCorrected } from './responses.ts'
 import type { Vendor } from './vendor.ts'
@@ -31,5 +30,5 @@ export async function countResponse(vendor: Vendor, call: Call<ResponseRequest>)
     return undefined
   }
   if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
-  return readInputTokens(transfer, vendor.client.answerBytes)
+  return readCount(transfer, vendor.client.answerBytes, 'input_tokens')
 }
