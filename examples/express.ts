@@ -5,7 +5,7 @@ import { createConsole, signInByLink } from 'modelhatch/console'
 import { mount } from 'modelhatch/express'
 import { prepareShutdown } from 'modelhatch/node'
 import { key, models } from './models.ts'
-import { welcome } from './welcome.ts'
+import { howToCall, welcome } from './welcome.ts'
 
 const gateway = createGateway({ keys: { [key]: {} }, models, usage: { record: true } })
 const signIn = signInByLink()
@@ -13,6 +13,9 @@ const signIn = signInByLink()
 const app = express()
 app.use(mount(gateway))
 app.use('/console', mount(createConsole(gateway, { authorize: signIn.authorize, signIn })))
+app.get('/', ({ protocol, host }, response) => {
+  response.type('text').send(howToCall(`${protocol}://${host}`, key, 'demo'))
+})
 
 const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', (error) => {
   if (error) throw error

@@ -7,7 +7,7 @@ import { createConsole, signInByLink } from 'modelhatch/console'
 import { mount } from 'modelhatch/fetch'
 import { prepareShutdown } from 'modelhatch/node'
 import { key, models } from './models.ts'
-import { welcome } from './welcome.ts'
+import { howToCall, welcome } from './welcome.ts'
 
 const gateway = createGateway({ keys: { [key]: {} }, models, usage: { record: true } })
 const signIn = signInByLink()
@@ -17,6 +17,7 @@ const show = mount(createConsole(gateway, { authorize: signIn.authorize, signIn 
 const app = new Hono()
 app.all('/v1/*', ({ req }) => answer(req.raw))
 app.all('/console/*', ({ req }) => show(req.raw))
+app.get('/', ({ req, text }) => text(howToCall(new URL(req.url).origin, key, 'demo')))
 
 const server = serve({ fetch: app.fetch, port: Number(process.env['PORT'] ?? 3000), hostname: '127.0.0.1' }, () =>
   welcome(server, key, 'demo', `/console/${signIn.link}`),

@@ -31,7 +31,7 @@ export async function runExample(name: string, env: Record<string, string> = {})
   const baseURL = await new Promise<string>((resolve, reject) => {
     const note = (piece: Buffer) => {
       printed += piece.toString()
-      const url = /http:\/\/127\.0\.0\.1:\d+\S*/.exec(printed)?.[0]
+      const url = /http:\/\/127\.0\.0\.1:\d+(?!\S*\/console\/)(?!\d)\S*/.exec(printed)?.[0]
       if (url !== undefined) resolve(url)
     }
     child.stdout.on('data', note)

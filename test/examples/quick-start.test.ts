@@ -45,6 +45,12 @@ describe.each([
     expect(await statusOf(`${site}api/me`, { cookie: 'modelhatch_console=' })).toBe(404)
   })
 
+  test('its first page says how to call it', async () => {
+    const page = await fetch(new URL('/', example.baseURL))
+    expect(page.status).toBe(200)
+    expect(example.printed()).toContain((await page.text()).trim())
+  })
+
   test('the curl it prints works; a signal ends it after the running requests', async () => {
     const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
     const chat = (content: string) =>
