@@ -15,6 +15,7 @@ import { isCall, methodOf } from './endpoints/routes.ts'
 import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
 import { serve } from './gateway/handling/serve.ts'
+import { serveDetached } from './gateway/handling/detached.ts'
 import { serveCached } from './gateway/handling/serve-cached.ts'
 import { Connections } from './http/connections.ts'
 import { refuse } from './http/answers.ts'
@@ -145,7 +146,10 @@ export class Gateway {
         : cache?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read, model)
       const earlier = keeping === undefined ? undefined : await keeping
       if (earlier instanceof KeyedRequest) request.keyed = earlier
-      else if (earlier !== undefined && !(earlier instanceof CachedAnswer)) return request.answered(earlier)
+      else if (earlier !== undefined && !(earlier instanceof CachedAnswer)) {
+        const repeating = { id, startedAt, caller, services, signal: exchange.signal }
+        return request.answered((await endpoint.repeat?.(read, earlier, repeating)) ?? earlier)
+      }
       const order = fittedOrder(endpoint, read, model)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
       const early = endpoint.early && (await endpoint.early(order, { id, startedAt }))
@@ -163,7 +167,10 @@ export class Gateway {
           serveCached(this.#assembly, endpoint.name, request, { caller, order: sized }, ticket, earlier),
           ticket?.headers,
         )
-      const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model }, ticket)
+      const detaching = endpoint.detach?.(sized, { id, startedAt, caller, services })
+      const served = await (detaching === undefined
+        ? serve(this.#assembly, endpoint, request, { caller, order: sized, model }, ticket)
+        : serveDetached(this.#assembly, endpoint, request, { caller, model, detaching }, ticket))
       const reply = request.keyed === undefined ? served : await request.keyed.keep(served)
       return request.finished(reply, ticket?.headers)
     } catch (thrown) {

@@ -14,6 +14,8 @@ export interface Remainder {
 export async function eraseStored(services: AdminServices, account: string): Promise<Remainder[]> {
   const { responses, idempotency, idempotencyMs, vendorKeys, videos, ledger, now } = services
   const left: Remainder[] = []
+  // Before the responses, so that none is stored when it ends.
+  await services.background.removeAll(account)
   if (vendorKeys.store !== undefined) await vendorKeys.page((store) => store.deleteAll(account))
   services.vault?.known.forget()
   if (responses.store?.deleteAll === undefined) left.push({ kind: 'responses' })

@@ -40,6 +40,7 @@ export interface AdminServices {
   readonly idempotency: GuardedStore<IdempotencyStore>
   /** How long responses are kept for idempotency keys. */
   readonly idempotencyMs: number
+  readonly background: { removeAll(account: string): Promise<void> }
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
   /** Undefined without billing. */
   readonly currency: string | undefined

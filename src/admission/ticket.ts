@@ -8,6 +8,7 @@ import type { Work } from '../providers/work.ts'
 import type { AdmissionEnd } from './contract.ts'
 import { usageOf } from '../wire/usage.ts'
 import { usageRecordOf } from '../observe/usage/record.ts'
+import type { Recording } from '../observe/usage/users.ts'
 import type { AdmissionServices } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
@@ -20,6 +21,17 @@ import { vendorCostOf } from './vendor-cost.ts'
 const longestWorkMs = 600_000
 
 const none: readonly never[] = []
+
+/** The end of a hold, and the usage record. */
+export interface DurableEnd {
+  readonly end?: AdmissionEnd['end']
+  readonly record?: Recording
+}
+
+/** Keeps what a request costs, for work that outlives its process. */
+export interface DurableKeeper {
+  keep(end: DurableEnd): void
+}
 
 /** The request that a ticket is for: its `Entry`. */
 interface TicketHolder {
@@ -38,6 +50,8 @@ export class Ticket {
   /** The verdicts on the claim and on the hold; undefined if there is none. */
   limits: LimitVerdict | undefined
   held: HoldVerdict | undefined
+  /** Gets the end of the hold and the usage record, in place of the queues. */
+  keeper: DurableKeeper | undefined
   readonly #admission: AdmissionServices
   readonly #request: TicketHolder
   readonly #model: Model
@@ -62,6 +76,7 @@ export class Ticket {
 
   /** Gives everything back after a failed call, which may have drawn it nevertheless. */
   abandon(): void {
+    this.#vacate()
     const { hold } = this.demand
     this.#end(this.#returned(undefined), hold && { id: hold.id, account: hold.account })
   }
@@ -99,7 +114,8 @@ export class Ticket {
     const held = hold?.amount ?? 0n
     const overage = cost > held ? cost - held : 0n
     const used = receipt.delivered ?? receipt.usage
-    const end = this.#ending(charged, used.total_tokens)
+    const ending = this.#ending(charged, used.total_tokens)
+    const end = this.keeper === undefined ? ending : undefined
     if (cost > 0n) this.#admission.charged(caller.account)
     const returned = this.#returned(used.total_tokens)
     if (receipt.outcome === 'completed') {
@@ -113,11 +129,14 @@ export class Ticket {
       })
     }
     const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
+    let recording: Recording | undefined
     if (records !== undefined) {
       const vendorCost = vendorCostOf(receipt, this.#model, lost)
       const record = usageRecordOf(receipt, { cost, overage, basis, vendorCost, lines })
-      records.add({ record, userIsClaimed: caller.user === undefined })
+      recording = { record, userIsClaimed: caller.user === undefined }
+      if (this.keeper === undefined) records.add(recording)
     }
+    this.keeper?.keep({ ...(ending && { end: ending }), ...(recording && { record: recording }) })
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
     const shown = chargeOf(charged, overage, currency)

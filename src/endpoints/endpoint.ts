@@ -15,6 +15,9 @@ import type { Inspection } from '../inspect/inspection.ts'
 import type { Observer } from '../observe/observe.ts'
 import type { CallWatch } from '../observe/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
+import type { DurableKeeper } from '../admission/ticket.ts'
+import type { Cancellation } from '../http/cancellation.ts'
+import type { BackgroundResponses } from './responses/background.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
@@ -66,6 +69,7 @@ export interface Query {
 /** What endpoints use of the gateway. */
 export interface EndpointServices {
   readonly responses: ResponseStore
+  readonly background: BackgroundResponses
   readonly videos: VideoTasks
   /** The base of URLs in responses, without `/v1`. Empty: URLs are relative to the host. */
   readonly publicUrl: string
@@ -119,6 +123,17 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   readonly beginning?: (order: Read) => string | undefined
   /** Validates the order against the limits of the model; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
+  /**
+   * A request that goes on without its client; undefined for all others. Rejects with the error to respond with. Its `order`
+   * streams.
+   */
+  readonly detach?: (order: Read, context: Detaching) => Promise<Detached<Read>> | undefined
+  /** The reply to a request whose `Idempotency-Key` was used before. Default: the stored one. */
+  readonly repeat?: (
+    order: Read,
+    stored: Reply,
+    context: Detaching & { readonly signal: AbortSignal },
+  ) => Promise<Reply>
   /** The reply to a request that needs no provider and is not charged; undefined for all others. */
   readonly early?: (order: Read, context: Early) => Reply | undefined | Promise<Reply | undefined>
   /**
@@ -172,6 +187,8 @@ export interface Order<Request> {
   readonly large?: boolean
   /** Whether the request has a number whose digits parsing may change. Default false. */
   readonly hasLongNumber?: boolean
+  /** Whether the request goes on without its client: then the first content is not waited for. */
+  readonly isBackground?: boolean
   /** Estimated number of input tokens. */
   readonly promptTokens: number
   /** The parts of the request that no provider gets; see `Receipt.omitted`. */
@@ -201,6 +218,23 @@ export interface Early {
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+}
+
+/** What a request that goes on without its client is made of. */
+export interface Detaching extends Early, Pick<Reading, 'caller' | 'services'> {}
+
+/** A request that goes on without its client. */
+export interface Detached<Read> {
+  readonly order: Read
+  /** Takes the place of the client, and what the request costs. */
+  readonly job: DurableKeeper & {
+    readonly cancellation: Cancellation
+    /** Called with the streamed reply. */
+    run(reply: Promise<Reply>): Promise<void>
+  }
+  /** The reply that is kept for an `Idempotency-Key`, and the one for the client. */
+  readonly reply: Reply
+  readonly shown: Reply
 }
 
 /** One request in progress, after its model was found. */

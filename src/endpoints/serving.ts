@@ -81,6 +81,7 @@ export class Serving {
       if (order.form !== undefined) await Promise.race([order.form.arrived, answerOf(endpoint, attempts)])
       if (streams(endpoint) && order.stream) {
         const isFile = endpoint.isFile?.(order) === true
+        if (order.isBackground === true) return this.#streamed(endpoint, served, attempts, undefined, isFile)
         const soon = isFile ? attempts.answer() : attempts.answerWithin(this.#patience)
         const first = await (endpoint.once === true ? soon.catch(notAgain) : soon)
         return this.#streamed(endpoint, served, attempts, first, isFile)

@@ -7,6 +7,7 @@ export type StoreName =
   | 'ledger'
   | 'usage'
   | 'tasks'
+  | 'background'
   | 'idempotency'
   | 'responses'
   | 'audit'

@@ -26,7 +26,7 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       if (present !== undefined && !isOver(present, task.createdAt)) return copy(present)
       if (present === undefined && tasks.size >= count) forgetExpired(task.createdAt)
       if (present === undefined && tasks.size >= count) {
-        const message = 'Too many video tasks are in progress. Try again later.'
+        const message = 'Too many tasks are in progress. Try again later.'
         throw new GatewayError('service_unavailable', { message, retryAfterMs: 60_000 })
       }
       tasks.set(key, copy(task))

@@ -1,7 +1,17 @@
 import { Rounds } from '../records/rounds.ts'
-import { advance } from './advance.ts'
-import { save, type TaskServices } from './services.ts'
-import { changed, fromRecord, type StoredTask } from './task.ts'
+import type { TaskRecord, TaskStore } from './contract.ts'
+
+/** The tasks that a sweeper advances. */
+export interface Swept {
+  readonly store: TaskStore
+  readonly now: () => Promise<number>
+  /** Lease of a task for one step, in milliseconds. */
+  readonly leaseMs: number
+  /** Does the next step of a task that is leased. */
+  readonly step: (task: TaskRecord) => Promise<unknown>
+  /** Who works on a task, for the limit of concurrent steps. */
+  readonly worker: (task: TaskRecord) => string
+}
 
 export interface SweeperOptions {
   /** Milliseconds between two sweeps while tasks become due, ± 20 %; see `Rounds`. Default 1,000. */
@@ -15,15 +25,15 @@ export interface SweeperOptions {
 
 /** Advances due tasks whose client does not poll: recovers, cancels and settles them, and sends webhooks. */
 export class Sweeper {
-  readonly #services: TaskServices
+  readonly #swept: Swept
   readonly #options: SweeperOptions
   readonly #running = new Set<Promise<void>>()
   readonly #busy = new Map<string, number>()
   readonly #rounds: Rounds
   #stopped = false
 
-  constructor(services: TaskServices, options: SweeperOptions) {
-    this.#services = services
+  constructor(swept: Swept, options: SweeperOptions) {
+    this.#swept = swept
     this.#options = options
     // If the store is down, the tasks stay due until the next sweep.
     this.#rounds = new Rounds({ ...options, round: () => this.sweep() })
@@ -43,13 +53,10 @@ export class Sweeper {
         await Promise.race(this.#running)
         continue
       }
+      const { store, now, leaseMs } = this.#swept
       const limit = concurrency - this.#running.size
-      const claimed = await this.#services.store.claim({
-        now: await this.#services.now(),
-        leaseMs: this.#services.timing.leaseMs,
-        limit,
-      })
-      for (const record of claimed) this.#work(fromRecord(record))
+      const claimed = await store.claim({ now: await now(), leaseMs, limit })
+      for (const task of claimed) this.#work(task)
       hadWork ||= claimed.length > 0
       if (claimed.length < limit) break
     }
@@ -64,11 +71,11 @@ export class Sweeper {
     await Promise.all(this.#running)
   }
 
-  #work(task: StoredTask): void {
-    const provider = task.data.provider ?? ''
-    const busy = this.#busy.get(provider) ?? 0
+  #work(task: TaskRecord): void {
+    const worker = this.#swept.worker(task)
+    const busy = this.#busy.get(worker) ?? 0
     const step =
-      this.#stopped || busy >= this.#options.perProvider ? this.#putBack(task) : this.#step(task, provider, busy)
+      this.#stopped || busy >= this.#options.perProvider ? this.#putBack(task) : this.#step(task, worker, busy)
     // If a step fails, the task is due again once its lease expires.
     const work: Promise<void> = step
       .then(
@@ -79,16 +86,18 @@ export class Sweeper {
     this.#running.add(work)
   }
 
-  async #step(task: StoredTask, provider: string, busy: number): Promise<void> {
-    this.#busy.set(provider, busy + 1)
+  async #step(task: TaskRecord, worker: string, busy: number): Promise<void> {
+    this.#busy.set(worker, busy + 1)
     try {
-      await advance(this.#services, task)
+      await this.#swept.step(task)
     } finally {
-      this.#busy.set(provider, (this.#busy.get(provider) ?? 1) - 1)
+      this.#busy.set(worker, (this.#busy.get(worker) ?? 1) - 1)
     }
   }
 
-  async #putBack(task: StoredTask): Promise<void> {
-    await save(this.#services, changed(task, {}, { leasedUntil: 0, dueAt: (await this.#services.now()) + 1_000 }))
+  /** If another process has changed the task meanwhile, it is due again once its lease expires. */
+  async #putBack(task: TaskRecord): Promise<void> {
+    const { store, now } = this.#swept
+    await store.replace({ ...task, version: task.version + 1, leasedUntil: 0, dueAt: (await now()) + 1_000 })
   }
 }

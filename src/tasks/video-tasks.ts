@@ -6,7 +6,7 @@ import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
-import type { TaskListOptions, TaskSearch } from './contract.ts'
+import type { TaskListOptions, TaskRecord, TaskSearch } from './contract.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
@@ -45,7 +45,11 @@ export class VideoTasks {
 
   constructor(services: TaskServices, sweeping: SweeperOptions) {
     this.#services = services
-    this.#sweeper = new Sweeper(services, sweeping)
+    const { store, now, timing } = services
+    const swept = { store, now, leaseMs: timing.leaseMs }
+    const step = (task: TaskRecord) => advance(services, fromRecord(task))
+    const worker = (task: TaskRecord) => fromRecord(task).data.provider ?? ''
+    this.#sweeper = new Sweeper({ ...swept, step, worker }, sweeping)
   }
 
   /** Advances tasks of earlier processes and of clients that do not poll, from now on. */

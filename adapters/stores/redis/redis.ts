@@ -73,6 +73,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     limits,
     ledger,
     tasks: redisTasks(scripts, keyBases.base('tasks')),
+    background: redisTasks(scripts, keyBases.base('background')),
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),

@@ -8,7 +8,7 @@ import { noticesTable } from './notices.ts'
 import { registryTable, sqlRegistry } from './registry.ts'
 import { responsesTables, sqlResponses } from './responses.ts'
 import type { Dialect, Sql } from './sql.ts'
-import { sqlTasks, tasksTable } from './tasks.ts'
+import { sqlTasks, tasksTables } from './tasks.ts'
 import { usageTables } from './usage-tables.ts'
 import { sqlUsage } from './usage.ts'
 import { sqlVendorKeys, vendorKeysTables } from './vendor-keys.ts'
@@ -24,6 +24,7 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
     keys: sqlKeys(sql, changes),
     usage: sqlUsage(sql),
     tasks: sqlTasks(sql),
+    background: sqlTasks(sql, 'background'),
     idempotency: sqlIdempotency(sql),
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),
@@ -34,6 +35,6 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
 
 /** The definitions of their tables, and that of notices. */
 export function sqlTables(dialect: Dialect): string[] {
-  const shared = [keysTable, tasksTable, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable]
+  const shared = [keysTable, tasksTables, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable]
   return [...shared, vendorKeysTables, registryTable].map((table) => table(dialect))
 }

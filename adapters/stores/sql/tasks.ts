@@ -1,10 +1,15 @@
-/** Video tasks: one table, every method one statement. */
+/** Video tasks, or responses in the background: one table, every method one statement. */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 
-export function tasksTable({ types: { name, integer, text }, keyed, index }: Dialect): string {
+/** The tables of video tasks and of responses in the background. */
+export function tasksTables(dialect: Dialect): string {
+  return ['tasks', 'background'].map((table) => tableOf(table, dialect)).join('')
+}
+
+function tableOf(table: string, { types: { name, integer, text }, keyed, index }: Dialect): string {
   return `
-    CREATE TABLE @.tasks (
+    CREATE TABLE @.${table} (
       tenant ${name} NOT NULL,
       id ${name} NOT NULL,
       version ${integer} NOT NULL,
@@ -15,10 +20,10 @@ export function tasksTable({ types: { name, integer, text }, keyed, index }: Dia
       data ${text} NOT NULL,
       PRIMARY KEY (tenant, id)
     ) ${keyed};
-    CREATE INDEX ${index}tasks_due ON @.tasks (due_at) WHERE due_at IS NOT NULL;
-    CREATE INDEX ${index}tasks_over ON @.tasks (expires_at) WHERE due_at IS NULL;
-    CREATE INDEX ${index}tasks_list ON @.tasks (tenant, created_at, id);
-    CREATE INDEX ${index}tasks_all ON @.tasks (created_at, tenant, id);`
+    CREATE INDEX ${index}${table}_due ON @.${table} (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX ${index}${table}_over ON @.${table} (expires_at) WHERE due_at IS NULL;
+    CREATE INDEX ${index}${table}_list ON @.${table} (tenant, created_at, id);
+    CREATE INDEX ${index}${table}_all ON @.${table} (created_at, tenant, id);`
 }
 
 /** Number of claims from one deletion of expired tasks to the next. */
@@ -26,14 +31,17 @@ const claimsBetweenPurges = 60
 /** Maximum number of tasks deleted at once, because it blocks SQLite's process. If there may be more, the next claim continues. */
 const purgeLimit = 100
 
-export function sqlTasks({ dialect, all, insert, run, change }: Sql): Required<Omit<TaskStore, 'close'>> {
+export function sqlTasks(
+  { dialect, all, insert, run, change }: Sql,
+  table: 'tasks' | 'background' = 'tasks',
+): Required<Omit<TaskStore, 'close'>> {
   const { now: clock, some } = dialect
-  const present = 'SELECT * FROM @.tasks WHERE tenant = :account AND id = :id'
-  const changed = `UPDATE @.tasks SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
+  const present = `SELECT * FROM @.${table} WHERE tenant = :account AND id = :id`
+  const changed = `UPDATE @.${table} SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
     leased_until = :leasedUntil, data = :data WHERE tenant = :account AND id = :id`
   const how = { key: 'tenant, id', skips: true }
   const isDue = 'due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT'
-  const expired = some('tasks', `due_at IS NULL AND expires_at <= :now ORDER BY expires_at LIMIT ${purgeLimit}`, how)
+  const expired = some(table, `due_at IS NULL AND expires_at <= :now ORDER BY expires_at LIMIT ${purgeLimit}`, how)
   const newest = 'ORDER BY created_at DESC, tenant DESC, id DESC LIMIT :limit'
   let claims = 0
   return {
@@ -41,7 +49,7 @@ export function sqlTasks({ dialect, all, insert, run, change }: Sql): Required<O
       // Another process may delete the conflicting task between the statements; then the insertion is tried again.
       for (let attempt = 0; attempt < 5; attempt++) {
         const inserted = await insert(
-          `INSERT INTO @.tasks (tenant, id, version, created_at, expires_at, due_at, leased_until, data)
+          `INSERT INTO @.${table} (tenant, id, version, created_at, expires_at, due_at, leased_until, data)
           VALUES (:account, :id, :version, :createdAt, :expiresAt, :dueAt, :leasedUntil, :data)`,
           valuesOf(task),
         )
@@ -57,28 +65,28 @@ export function sqlTasks({ dialect, all, insert, run, change }: Sql): Required<O
     replace: async (task) => (await run(`${changed} AND version + 1 = :version`, valuesOf(task))) > 0,
     async claim({ now, leaseMs, limit }) {
       if (claims++ % claimsBetweenPurges === 0) {
-        if ((await run(`DELETE FROM @.tasks WHERE ${expired}`, { now })) === purgeLimit) claims = 0
+        if ((await run(`DELETE FROM @.${table} WHERE ${expired}`, { now })) === purgeLimit) claims = 0
       }
       const claimed = await change(
-        'tasks',
+        table,
         'version = version + 1, leased_until = :until',
-        some('tasks', `${isDue} :limit`, how),
+        some(table, `${isDue} :limit`, how),
         { key: how.key, now, until: now + leaseMs, limit },
       )
       return claimed.map(taskOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async countDue(now, most) {
-      const text = `SELECT count(*) AS count FROM (SELECT 1 AS one FROM @.tasks WHERE ${isDue} :most) due`
+      const text = `SELECT count(*) AS count FROM (SELECT 1 AS one FROM @.${table} WHERE ${isDue} :most) due`
       return Number((await all(text, { now, most }))[0]?.['count'])
     },
     async list(account, { now, limit, after, order }) {
       const [direction, beyond] = order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
-      const last = 'FROM @.tasks WHERE tenant = :account AND id = :after'
+      const last = `FROM @.${table} WHERE tenant = :account AND id = :after`
       // The index supports only the first condition: without it, each page would also read all pages before it.
       const page = `AND created_at ${beyond}= (SELECT created_at ${last})
         AND (created_at, id) ${beyond} (SELECT created_at, id ${last})`
       const rows = await all(
-        `SELECT * FROM @.tasks WHERE tenant = :account AND expires_at > :now ${after === undefined ? '' : page}
+        `SELECT * FROM @.${table} WHERE tenant = :account AND expires_at > :now ${after === undefined ? '' : page}
         ORDER BY created_at ${direction}, id ${direction} LIMIT :limit`,
         { account, now, limit, after },
       )
@@ -87,7 +95,7 @@ export function sqlTasks({ dialect, all, insert, run, change }: Sql): Required<O
     async search({ now, limit, after }) {
       const page = 'AND created_at <= :createdAt AND (created_at, tenant, id) < (:createdAt, :account, :id)'
       const filter = `expires_at > :now ${after === undefined ? '' : page}`
-      return (await all(`SELECT * FROM @.tasks WHERE ${filter} ${newest}`, { ...after, now, limit })).map(taskOf)
+      return (await all(`SELECT * FROM @.${table} WHERE ${filter} ${newest}`, { ...after, now, limit })).map(taskOf)
     },
     now: async () => Math.floor(Number((await all(`SELECT ${clock} AS now`))[0]?.['now'])),
   }

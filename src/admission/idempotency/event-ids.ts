@@ -1,11 +1,12 @@
 /** The ids of the events of a stream: their numbers, from 1. Comments have none. */
 import { invalid, type GatewayError } from '../../errors.ts'
 import { header, type Exchange } from '../../http/exchange.ts'
+import type { EventPlaces } from './recording.ts'
 
 /** Numbers the events of one stream. Each piece that it gets consists of whole events and comments. */
-export class EventNumbers {
-  /** The number of the last event. */
+export class EventNumbers implements EventPlaces {
   last = 0
+  readonly after: EventPlaces['after'] = positionAfter
 
   /** The same events, each with its number. */
   of(piece: string | Uint8Array): Uint8Array {

@@ -6,7 +6,7 @@ import type { Guard } from '../../records/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
 import type { Cancellation } from '../../http/cancellation.ts'
 import type { OpenCall } from '../../http/open-calls.ts'
-import { unknownEvent, positionAfter } from './event-ids.ts'
+import { EventNumbers, unknownEvent, positionAfter } from './event-ids.ts'
 import { Recording } from './recording.ts'
 
 export interface IdempotencySettings {
@@ -125,7 +125,7 @@ export class KeyedRequest {
     }
     const { maxBytes, resumeMs } = this.#settings
     const isResumable = resumeMs > 0 && isEventStream(reply)
-    const recording = new Recording(body, maxBytes, isResumable, (whole, bytes) => {
+    const recording = new Recording(body, maxBytes, isResumable ? new EventNumbers() : undefined, (whole, bytes) => {
       if (!whole) void this.#forget(undefined)
       else if (bytes === undefined) void this.#finish(undefined)
       else void this.#finish({ status, headers: { ...headers, ...this.#more }, body: bytes })

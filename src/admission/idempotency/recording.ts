@@ -1,5 +1,4 @@
 import type { Sink, StreamBody } from '../../http/exchange.ts'
-import { EventNumbers, positionAfter } from './event-ids.ts'
 
 /**
  * Called once, at the end of the stream. `whole`: the stream ended without an error, even if its client had disconnected.
@@ -7,22 +6,32 @@ import { EventNumbers, positionAfter } from './event-ids.ts'
  */
 export type Recorded = (whole: boolean, bytes: Uint8Array | undefined) => void
 
+/** How a client that takes up a stream names the last event that it has got. */
+export interface EventPlaces {
+  /** The piece as it is sent. Default: unchanged. */
+  readonly of?: (piece: string | Uint8Array) => Uint8Array
+  /** The number of the last event, if it is known. */
+  readonly last?: number
+  /** Where the bytes after an event begin; undefined if it is not there. */
+  readonly after: (stream: Uint8Array, event: number) => number | undefined
+}
+
 /** Records a stream of at most `maxBytes` while it is sent, and sends what follows an event to a client that has come back. */
 export class Recording implements Sink {
   /** The body to send to the first client. */
   readonly body: StreamBody
   readonly #ended: Recorded
-  readonly #numbers: EventNumbers | undefined
+  readonly #places: EventPlaces | undefined
   #sink: Sink | undefined
   #pieces: Uint8Array[] | undefined = []
   #capacity: number
   #over = false
 
-  /** `numbered`: whether the body consists of events, each of which gets an id. */
-  constructor(body: StreamBody, maxBytes: number, numbered: boolean, ended: Recorded) {
+  /** `places`: undefined if the stream cannot be taken up. */
+  constructor(body: StreamBody, maxBytes: number, places: EventPlaces | undefined, ended: Recorded) {
     this.#capacity = maxBytes
     this.#ended = ended
-    this.#numbers = numbered ? new EventNumbers() : undefined
+    this.#places = places
     this.body = {
       start: (sink) => {
         this.#sink ??= sink
@@ -36,14 +45,14 @@ export class Recording implements Sink {
    * the stream has ended, or the event is not recorded.
    */
   after(event: number): StreamBody | undefined {
-    if (this.#over || this.#numbers === undefined || this.#pieces === undefined) return undefined
-    if (event > this.#numbers.last) return undefined
+    if (this.#over || this.#places === undefined || this.#pieces === undefined) return undefined
+    if (event > (this.#places.last ?? Infinity)) return undefined
     return { start: (sink) => this.#goOnAt(sink, event) }
   }
 
   #goOnAt(sink: Sink, event: number): void {
-    const bytes = Buffer.concat(this.#pieces ?? [])
-    const position = positionAfter(bytes, event)
+    const bytes = this.bytes ?? Buffer.of()
+    const position = this.#places?.after(bytes, event)
     const isLost = position === undefined || this.#pieces === undefined
     if (this.#over || isLost) {
       sink.destroy()
@@ -56,12 +65,17 @@ export class Recording implements Sink {
     if (position < bytes.length) sink.write(bytes.subarray(position))
   }
 
+  /** What was sent so far; undefined if it is more than `maxBytes`, or the stream has ended. */
+  get bytes(): Buffer | undefined {
+    return this.#pieces && Buffer.concat(this.#pieces)
+  }
+
   get closed(): boolean {
     return this.#sink?.closed !== false
   }
 
   write(piece: string | Uint8Array): boolean {
-    const sent = this.#numbers?.of(piece) ?? piece
+    const sent = this.#places?.of?.(piece) ?? piece
     this.#take(sent)
     return this.#sink?.write(sent) !== false
   }
@@ -73,7 +87,7 @@ export class Recording implements Sink {
   end(whole: boolean = true): void {
     if (!this.#over) {
       this.#over = true
-      this.#ended(whole, whole && this.#pieces !== undefined ? Buffer.concat(this.#pieces) : undefined)
+      this.#ended(whole, whole ? this.bytes : undefined)
       this.#pieces = undefined
     }
     this.#sink?.end(whole)

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, invalid } from '../../errors.ts'
 import type { ConversationMemory } from '../../http/exchange.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
@@ -85,6 +85,9 @@ export class ResponseArchive {
     const remembered = this.#keeping?.memory?.get(this.#account, id)
     if (remembered !== undefined) return remembered as readonly InputItem[]
     const stored = await this.find(id)
+    if (stored?.response['status'] === 'queued') {
+      throw invalid('The previous response is not complete. Wait until it is.', 'previous_response_id')
+    }
     if (stored !== undefined) return itemsOf(stored)
     throw new GatewayError('previous_response_not_found', {
       param: 'previous_response_id',

@@ -32,7 +32,7 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
   lengthFields: ['max_output_tokens'],
   async read(exchange, sizes, reading) {
     const order = await readResponse(exchange, sizes, reading)
-    const param = order.stream ? 'stream' : order.field('conversation') ? 'conversation' : undefined
+    const param = ['stream', 'conversation', 'background'].find((name) => order.field(name))
     if (param === undefined) return order
     const message = `"${param}" is not supported by this endpoint. Leave it out.`
     throw new GatewayError('unsupported_parameter', { param, message })

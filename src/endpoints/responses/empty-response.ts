@@ -25,7 +25,7 @@ export function emptyResponse({
     created_at: Math.floor(startedAt / 1000),
     completed_at: null,
     status: 'in_progress',
-    background: false,
+    background: order.isBackground === true,
     error: null,
     incomplete_details: null,
     instructions: given('instructions', null),

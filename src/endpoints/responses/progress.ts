@@ -66,9 +66,15 @@ export class ResponseProgress {
 
   /** The first frames of a response, sent before the provider has sent anything. */
   open(): string {
+    const { empty } = this.#options
     this.#created = true
-    this.#head = this.#options.empty
-    return this.#statusFrame('response.created') + this.idle()
+    this.#head = empty
+    if (empty['background'] !== true) return this.#statusFrame('response.created') + this.idle()
+    this.#head = { ...empty, status: 'queued' }
+    const queued = this.#statusFrame('response.created') + this.#statusFrame('response.queued')
+    this.#head = empty
+    this.#renumbered = true
+    return queued
   }
 
   /** A frame that keeps the connection open. */
@@ -122,6 +128,7 @@ export class ResponseProgress {
       output: this.#outputOf(raw),
       previous_response_id: empty.previous_response_id,
       store: empty.store,
+      background: empty['background'],
       ...(empty['conversation'] !== undefined && { conversation: empty['conversation'] }),
     }
     this.#head = whole
@@ -195,7 +202,7 @@ function isSame(left: ResponseObject, right: ResponseObject): boolean {
 }
 
 /** The error codes that clients know from `response.failed`. */
-function failureCode({ code, status }: GatewayError): string {
+export function failureCode({ code, status }: GatewayError): string {
   if (code === 'rate_limit_exceeded' || code === 'insufficient_quota' || code === 'context_length_exceeded') return code
   return status >= 500 ? 'server_error' : 'invalid_prompt'
 }

@@ -17,7 +17,8 @@ import type { Order, Reading } from '../endpoint.ts'
 import { jsonOrder, overlaid } from '../order.ts'
 import { conversationOf, type ResponseConversation } from './history.ts'
 import { itemsIn } from './items.ts'
-import { ResponseArchive } from './archive.ts'
+import { ResponseArchive, type Continued } from './archive.ts'
+import type { BackgroundJob } from './background-job.ts'
 import type { ResponseProgress } from './progress.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -68,7 +69,11 @@ export interface ResponseOrder extends Order<ResponseRequest> {
   /** Whether the request only prepares the next one. */
   readonly isPrewarm: boolean
   /** Where the response will be stored or remembered; undefined if nothing keeps it. */
-  readonly archive: ResponseArchive | undefined
+  readonly archive: Pick<ResponseArchive, 'put'> | undefined
+  /** The conversation that the response extends. */
+  readonly continued: Continued | undefined
+  /** What makes the response, if that is in the background. */
+  readonly job?: BackgroundJob | undefined
   /** The current time in milliseconds since the epoch. */
   readonly now: () => number
   /** The events sent so far; undefined before the first attempt. */
@@ -98,6 +103,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   const isPrewarm = connection?.prewarm === true
   // A prewarm is not admitted, so that it could fill the store for nothing.
   const isStored = !isPrewarm && body.get('store') !== false
+  if (body.get('background') === true) requireBackground(isStored, connection !== undefined)
   const key = conversationId === undefined ? undefined : idempotencyKeyOf(exchange)
   const continued = conversationId === undefined ? undefined : { id: conversationId, by: key && `responses ${key}` }
   const archive = new ResponseArchive(services.responses, caller.account, {
@@ -120,6 +126,8 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
     isStored,
     isPrewarm,
     archive: archive.keeps ? archive : undefined,
+    continued,
+    isBackground: body.get('background') === true,
     now,
     progress: undefined,
     derived,
@@ -151,17 +159,19 @@ function checkTools(tools: unknown, place: string): void {
 }
 
 function rejectVendorState(body: JsonBody): void {
-  if (body.get('background') === true) {
-    throw new GatewayError('unsupported_parameter', {
-      param: 'background',
-      message: '"background" is not supported. Leave it out; for a long response, set "stream" to true.',
-    })
-  }
   if (body.get('prompt') === undefined || body.get('prompt') === null) return
   throw new GatewayError('unsupported_parameter', {
     param: 'prompt',
     message: '"prompt" is not supported. Send "instructions" and "input".',
   })
+}
+
+function requireBackground(isStored: boolean, isConnected: boolean): void {
+  if (isConnected) {
+    const message = '"background" is not supported over WebSockets. Leave it out, or send the request over HTTP.'
+    throw new GatewayError('unsupported_parameter', { param: 'background', message })
+  }
+  if (!isStored) throw invalid('"background" needs "store". Leave "store" out, or set it to true.', 'store')
 }
 
 /** The id of the conversation that a request names. */

@@ -1,10 +1,13 @@
 import { release } from '../../http/flow-of.ts'
-import type { ResponseRequest } from '../../wire/responses.ts'
+import { keepAliveFrame } from '../../http/sse.ts'
+import type { ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { beginningOf } from '../beginning.ts'
 import { defineEndpoint } from '../define.ts'
-import type { CallEndpoint } from '../endpoint.ts'
-import { openResponse, progressOf, responseFrames, wholeResponse, type OpenResponse } from './answer.ts'
-import type { ResponseContext } from './empty-response.ts'
+import type { CallEndpoint, Detached } from '../endpoint.ts'
+import { overlaid } from '../order.ts'
+import { openResponse, progressOf, responseFrames, wholeResponse, withIds, type OpenResponse } from './answer.ts'
+import type { BackgroundJob } from './background-job.ts'
+import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import type { ResponseProgress } from './progress.ts'
 import { prewarmed } from './prewarm.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
@@ -27,10 +30,36 @@ export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrde
   frames: responseFrames,
   // The progress has the fields of the request that responses repeat.
   readsLater: [],
-  idle: (_, context) => currentProgress(context).idle(),
+  idle: (_, context) => (context.order.job === undefined ? currentProgress(context).idle() : keepAliveFrame),
   opening: (context) => currentProgress(context).open(),
-  failed: (error, context) => (context.order.progress ?? progressOf(context, true)).failed(error),
+  failed(error, context) {
+    context.order.job?.failed(error)
+    return (context.order.progress ?? progressOf(context, true)).failed(error)
+  },
+  detach(order, { id, startedAt, caller, services }) {
+    if (order.isBackground !== true) return undefined
+    const response: ResponseObject = { ...emptyResponse({ id, order, startedAt }), status: 'queued' }
+    const queued = { input: withIds(id, order), response }
+    return detached(order, services.background.begin({ account: caller.account, attempt: id, queued, ...order }))
+  },
+  async repeat(order, reply, { id, caller, services, signal }) {
+    if (order.isBackground !== true || !order.stream || reply.status !== 200) return reply
+    const response = JSON.parse(Buffer.from(reply.body as Uint8Array).toString()) as ResponseObject
+    const { headers, ...rest } = await services.background.follow(caller.account, response, -1, { id, signal })
+    return { ...rest, headers: { ...reply.headers, ...headers } }
+  },
 })
+
+/** The request as its job gets it: streamed, with its end. */
+async function detached(order: ResponseOrder, beginning: Promise<BackgroundJob>): Promise<Detached<ResponseOrder>> {
+  const job = await beginning
+  return {
+    order: overlaid(order, { stream: true, archive: job, job }),
+    job,
+    reply: job.reply,
+    shown: order.stream ? (job.follow(-1) ?? job.reply) : job.reply,
+  }
+}
 
 /** The progress of the latest attempt; a new one before the first attempt. */
 function currentProgress(context: ResponseContext): ResponseProgress {

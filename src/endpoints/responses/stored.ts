@@ -1,6 +1,6 @@
 /** The endpoints for stored responses. */
 import { invalid } from '../../errors.ts'
-import type { InputItem } from '../../wire/responses.ts'
+import type { InputItem, ResponseObject } from '../../wire/responses.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
@@ -14,7 +14,16 @@ export const retrieveResponse: QueryEndpoint = defineEndpoint({
   path: '/v1/responses/*',
   name: 'responses.retrieve',
   async answer(query) {
-    return jsonReply((await storedResponse(query)).response)
+    const { response } = await storedResponse(query)
+    const { id, exchange, caller, services } = query
+    const options = queryOf(exchange.target)
+    if (options.get('stream') !== 'true') return jsonReply(response)
+    if (response['background'] !== true)
+      throw invalid('Only a response with "background" can be streamed again.', 'stream')
+    const after = options.get('starting_after') ?? '-1'
+    if (!/^-?\d{1,9}$/.test(after)) throw invalid('"starting_after" must be the number of an event.', 'starting_after')
+    const { signal } = exchange
+    return services.background.follow(caller.account, response as ResponseObject, Number(after), { id, signal })
   },
 })
 
@@ -25,18 +34,22 @@ export const deleteResponse: QueryEndpoint = defineEndpoint({
   name: 'responses.delete',
   async answer(query) {
     const id = idOf(query)
+    const { response } = await storedResponse(query)
+    if (response['background'] === true) await query.services.background.remove(query.caller.account, id)
     await archiveOf(query).delete(id)
     return jsonReply({ id, object: 'response', deleted: true })
   },
 })
 
-/** `POST /v1/responses/{id}/cancel`. Always an error, because only background responses can be cancelled. */
+/** `POST /v1/responses/{id}/cancel`. Only a response in the background can be cancelled. */
 export const cancelResponse: QueryEndpoint = defineEndpoint({
   method: 'POST',
   path: '/v1/responses/*/cancel',
   name: 'responses.cancel',
   async answer(query) {
-    await storedResponse(query)
+    const stored = await storedResponse(query)
+    if (stored.response['background'] === true)
+      return jsonReply((await query.services.background.cancel(query.caller.account, stored)).response)
     throw invalid('Cannot cancel a synchronous response. To stop one, close its connection before it is complete.')
   },
 })
@@ -78,6 +91,7 @@ function idOf({ rest }: Query): string {
   return decodeSegment(rest) ?? rest
 }
 
-function storedResponse(query: Query): Promise<StoredResponse> {
-  return archiveOf(query).get(idOf(query))
+async function storedResponse(query: Query): Promise<StoredResponse> {
+  const stored = await archiveOf(query).get(idOf(query))
+  return query.services.background.current(query.caller.account, stored)
 }

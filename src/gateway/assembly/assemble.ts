@@ -37,6 +37,7 @@ import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { quoting } from '../handling/quote.ts'
 import { guardedResponses, guardedStores, storesOf, type Stores } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
+import { backgroundResponses } from './background.ts'
 import { videoTasks } from './video-tasks.ts'
 import { warningsIn } from '../warnings/find.ts'
 import type { ConfigWarning } from '../../records/warning.ts'
@@ -119,7 +120,10 @@ export function assemble(options: GatewayOptions): Assembly {
     ownKeys,
   })
   const alerts = alertDelivery(options, ledger, guard('the ledger'), observer)
-  const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer, alerts })
+  const surroundings = { options, catalogue, admission, ledger, clock: now, random, observer, alerts }
+  const videos = videoTasks(surroundings)
+  const responses = guardedResponses(stores.responses, guard('the response store'))
+  const background = backgroundResponses({ ...surroundings, responses, guard })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const admin = new Admin({
     ...guardedStores(stores, idempotency?.store, guard, guarding(timeouts.pageMs ?? 30_000)),
@@ -127,6 +131,7 @@ export function assemble(options: GatewayOptions): Assembly {
     auditLog,
     note: (change) => auditLog.write(undefined, change),
     idempotencyMs: idempotency?.keepMs ?? 0,
+    background,
     videos,
     caps: admission.caps,
     settlements: admission.settlements,
@@ -157,7 +162,8 @@ export function assemble(options: GatewayOptions): Assembly {
   const services: EndpointServices = {
     quote,
     shownPrice: billing?.showPrices === true ? shownPrices(admission, billing.currency) : undefined,
-    responses: guardedResponses(stores.responses, guard('the response store')),
+    responses,
+    background,
     videos,
     attribute: attributing(options.usage),
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),

@@ -26,8 +26,8 @@ export async function shutDown(
   // The last bytes are still in the host's streams: a server that closed before they were sent would wait for its
   // keep-alive timeout.
   await new Promise((resolve) => setImmediate(resolve))
-  // Video tasks settle their cost through the ledger, so they end before it.
-  await closeAll([services.videos])
+  // Tasks settle their cost through the ledger, so they end before it.
+  await closeAll([services.videos, services.background])
   const usageMs = Math.min(closeMs, graceMs + 1_000)
   await Promise.all([admission.close(settleMs, usageMs), refused?.close(usageMs)])
   if (alerts !== undefined) await closeAll([alerts])

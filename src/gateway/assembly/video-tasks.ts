@@ -6,7 +6,7 @@ import type { Observer } from '../../observe/observe.ts'
 import { publishTask } from '../../tasks/publish.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import { Guard } from '../../records/guard.ts'
-import type { TaskStore } from '../../tasks/contract.ts'
+import { guardedTasks } from './guarded-tasks.ts'
 import { memoryTaskStore } from '../../tasks/memory.ts'
 import { defaultTiming, type VideoDeployment } from '../../tasks/services.ts'
 import { TaskBilling } from '../../endpoints/videos/billing.ts'
@@ -41,7 +41,7 @@ export function videoTasks({
   const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
   const { storeFailed: failed } = observer
   const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
-  const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))
+  const store = given === undefined ? memoryTaskStore() : guardedTasks(given, guard('the task store'))
   const time = new StoreTime(store, clock)
   const tasks = new VideoTasks(
     {
@@ -80,22 +80,4 @@ export function videoTasks({
   // A durable store may contain tasks of an earlier process.
   if (given !== undefined) tasks.start()
   return tasks
-}
-
-/** A task store with a timeout and a breaker for all calls. */
-function guarded(store: TaskStore, guard: Guard): TaskStore {
-  const call = async <T>(ask: () => Promise<T>): Promise<T> => guard.call(ask)
-  return {
-    insert: (task) => call(() => store.insert(task)),
-    find: (account, id, now) => call(() => store.find(account, id, now)),
-    replace: (task) => call(() => store.replace(task)),
-    claim: (claim) => call(() => store.claim(claim)),
-    ...(store.list && { list: (account, list) => call(async () => (await store.list?.(account, list)) ?? []) }),
-    ...(store.search && { search: (search) => call(async () => (await store.search?.(search)) ?? []) }),
-    ...(store.countDue && {
-      countDue: (now, most) => call(async () => (await store.countDue?.(now, most)) ?? 0),
-    }),
-    ...(store.now && { now: () => call(async () => (await store.now?.()) ?? Date.now()) }),
-    close: async () => store.close?.(),
-  }
 }

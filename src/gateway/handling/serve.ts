@@ -2,18 +2,26 @@ import type { Ticket } from '../../admission/ticket.ts'
 import type { Assembly } from '../assembly/assemble.ts'
 import type { CallEndpoint } from '../../endpoints/endpoint.ts'
 import type { Admitted } from '../../endpoints/admitted.ts'
-import { cancellationOf } from '../../http/cancellation.ts'
+import { cancellationOf, type Cancellation } from '../../http/cancellation.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
 import { namedConversation, promptCacheKeyOf, wantsAffinity } from '../../routing/affinity.ts'
 import type { Model } from '../../models/contract.ts'
 import { Work } from '../../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
 
+/** The request of a call. `client`: what cancels it, if not the disconnection of its client. */
+interface ServedRequest extends Pick<
+  HandledRequest,
+  'id' | 'exchange' | 'keyed' | 'startedAt' | 'elapsedMs' | 'watch'
+> {
+  readonly client?: Cancellation
+}
+
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
   { admission, affinity, alerts, authenticator, calls, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
-  { id, exchange, keyed, startedAt, elapsedMs, watch }: HandledRequest,
+  { id, exchange, keyed, startedAt, elapsedMs, watch, client = cancellationOf(exchange) }: ServedRequest,
   { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
   ticket: Ticket | undefined,
 ): Promise<Reply> {
@@ -21,7 +29,7 @@ export function serve<R, A>(
   const work = new Work()
   const drainMs = admission.drainMs(model, ticket?.demand)
   const resumeMs = keyed !== undefined && order.stream ? keyed.resumeMs : 0
-  const call = calls.open(cancellationOf(exchange), Math.max(drainMs, resumeMs))
+  const call = calls.open(client, Math.max(drainMs, resumeMs))
   keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
   const deliver: Admitted<R>['deliver'] = (receipt, lost) => {

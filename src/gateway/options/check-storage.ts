@@ -10,6 +10,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   ledger: ['hold', 'settle', 'release', 'renew', 'credit', 'open', 'account', 'audit'],
   usage: ['append', 'list', 'summarise'],
   tasks: ['insert', 'find', 'replace', 'claim'],
+  background: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
   vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],

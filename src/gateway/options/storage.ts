@@ -25,6 +25,8 @@ export interface StorageBundle {
   readonly usage?: UsageStore
   /** Video tasks. */
   readonly tasks?: TaskStore
+  /** Responses in the background, while they are made and until their streams can no longer be taken up: as `tasks`, another place. */
+  readonly background?: TaskStore
   /** Responses to requests with an `Idempotency-Key`, for replay. */
   readonly idempotency?: IdempotencyStore
   /** Stored responses of `/v1/responses`. */
