@@ -1,10 +1,11 @@
-/** Milliseconds after which work that has found nothing is repeated less often, and between two rounds from then on. */
+/** Milliseconds after which work that has found nothing is repeated less often. */
 const busyMs = 60_000
-const quietMs = 15_000
 
 export interface RoundsOptions {
   /** Milliseconds between the end of a round and the next one, while there is work. */
   readonly everyMs: number
+  /** Milliseconds between two rounds a minute after the last work or `wake`. Default 15,000. */
+  readonly quietMs?: number
   /** Resolves whether there was work. A rejection counts as none. */
   readonly round: () => Promise<boolean>
   /** From 0 to 1: varies the pauses by ± 20 %, so that processes do not ask at the same time. Default: no variation. */
@@ -12,8 +13,8 @@ export interface RoundsOptions {
 }
 
 /**
- * Looks for work again and again: every `everyMs` until a minute after the last work or the last `wake`, then every 15
- * seconds, so that idle processes leave the store alone. Uses one unref'ed timer.
+ * Looks for work again and again: every `everyMs` until a minute after the last work or the last `wake`, then every `quietMs`, so
+ * that idle processes leave the store alone. Uses one unref'ed timer.
  */
 export class Rounds {
   readonly #options: RoundsOptions
@@ -41,7 +42,7 @@ export class Rounds {
   }
 
   #plan(): void {
-    const { everyMs, random = () => 0.5 } = this.#options
+    const { everyMs, quietMs = 15_000, random = () => 0.5 } = this.#options
     this.#isQuiet = everyMs < quietMs && performance.now() - this.#busyAt > busyMs
     const pauseMs = (this.#isQuiet ? quietMs : everyMs) * (0.8 + 0.4 * random())
     this.#timer = setTimeout(() => {

@@ -16,6 +16,8 @@ export interface Swept {
 export interface SweeperOptions {
   /** Milliseconds between two sweeps while tasks become due, ± 20 %; see `Rounds`. Default 1,000. */
   readonly everyMs: number
+  /** The same while none becomes due. Default 15,000. */
+  readonly quietMs?: number
   /** Maximum number of concurrent steps. Default 64. */
   readonly concurrency: number
   /** Maximum number of concurrent steps for one provider. Default 16. */

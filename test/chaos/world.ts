@@ -67,15 +67,17 @@ async function openVendor(kind: Run['kind']) {
 }
 
 /** A gateway process that is restarted whenever it dies. */
-class Instance {
+export class Instance {
   #child: ChildProcess | undefined
   #port: Promise<number> | undefined
   #ended = false
   readonly #settings: string
   readonly #orphan: (id: string) => void
+  readonly #file: string
 
-  constructor(settings: object, orphan: (id: string) => void) {
+  constructor(settings: object, orphan: (id: string) => void, file = 'gateway.ts') {
     this.#settings = JSON.stringify(settings)
+    this.#file = file
     this.#orphan = orphan
     this.#start()
   }
@@ -98,7 +100,7 @@ class Instance {
   }
 
   #start(): void {
-    const path = fileURLToPath(new URL('gateway.ts', import.meta.url))
+    const path = fileURLToPath(new URL(this.#file, import.meta.url))
     const child = fork(path, [this.#settings], { execArgv: ['--conditions=modelhatch-source'], stdio: 'ignore' })
     this.#child = child
     this.#port = new Promise((resolve) => {

@@ -1,5 +1,5 @@
-/** The official client: conversations over vendors with three wire formats. */
-import OpenAI, { NotFoundError } from 'openai'
+/** The official client: conversations, and responses in the background, over vendors with three wire formats. */
+import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { anthropicDialect } from '../../src/testing/dialects/anthropic.ts'
@@ -53,5 +53,29 @@ describe.each(vendors)('over %s', (_, dialect, provider) => {
     expect((await conversations.items.list(id)).data).toHaveLength(items.length - 1)
     await conversations.delete(id)
     await expect(conversations.retrieve(id)).rejects.toThrow(NotFoundError)
+  })
+
+  test('a response in the background is polled, followed from an event on, and cancelled', async () => {
+    const { client, requests } = await world()
+    const { responses } = client
+    const { id, status } = await responses.create({ model: 'm', input: 'one', background: true })
+    expect(status).toBe('queued')
+    await expect.poll(async () => (await responses.retrieve(id)).status).toBe('completed')
+    const done = await responses.retrieve(id)
+    expect(done.output_text).toBe('answer 1')
+    const all = []
+    for await (const event of await responses.retrieve(id, { stream: true })) all.push(event)
+    expect(all.map((event) => event.sequence_number)).toEqual(all.map((_event, index) => index))
+    const rest = []
+    for await (const event of await responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
+    expect(rest).toEqual(all.slice(5))
+    expect(done).toMatchObject({ ...(await responses.cancel(id)) })
+    const streamed = []
+    const body = { model: 'm', input: 'two', background: true, stream: true, previous_response_id: id } as const
+    for await (const event of await responses.create(body)) streamed.push(event)
+    expect(streamed.at(-1)).toMatchObject({ type: 'response.completed', response: { background: true } })
+    expect(requests.at(-1)?.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    const foreground = await responses.create({ model: 'm', input: 'one' })
+    await expect(responses.cancel(foreground.id)).rejects.toThrow(BadRequestError)
   })
 })

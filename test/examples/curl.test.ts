@@ -57,6 +57,7 @@ test('there are commands for the endpoints', () => {
       '/moderations',
       '/rerank',
       '/responses',
+      '/responses/',
       '/videos/generations',
       '/videos/generations/video_',
     ]),
@@ -66,6 +67,7 @@ test('there are commands for the endpoints', () => {
 const printed: Readonly<Record<string, RegExp>> = {
   'chat/completions': /"content":"Hello/,
   cost: /"held":"0"/,
+  'responses/$made?stream=true&starting_after=2"': /^event: response\.(?!created)[^]*event: response\.completed/,
   conversations: /"conversation":\{"id":"(conv_\w+)"\}[^]*"input_text","text":"Be brief."[^]*"text":"1, 2, 3, 4, 5"/,
   responses: /event: response\.completed/,
   messages: /event: message_stop[^]*"input_tokens":\d+/,

@@ -103,6 +103,8 @@ export class BackgroundResponses {
     const task = await this.#find(account, response.id)
     const { end, cancelled } = task === undefined ? { cancelled: undefined, end: undefined } : dataOf(task)
     if (end !== undefined) return { ...stored, response: end.response }
+    // Its process may have died.
+    if (task !== undefined && task.leasedUntil <= (await this.#services.now())) this.start()
     if (task === undefined) return { ...stored, response: isOver(response, stopped) }
     return { ...stored, response: cancelled === true ? isOver(response) : { ...response, status: 'in_progress' } }
   }

@@ -47,7 +47,7 @@ export function backgroundResponses({
       maxBytes: (options.idempotency || {}).maxBytes ?? 4 * 1024 * 1024,
       observer,
     },
-    { everyMs: options.tasks?.sweepMs ?? 1_000, concurrency: 64, perProvider: 64, random },
+    { everyMs: options.tasks?.sweepMs ?? 1_000, quietMs: 60_000, concurrency: 64, perProvider: 64, random },
   )
   // A durable store may contain responses of a process that has died.
   if (given !== undefined) background.start()

@@ -99,7 +99,10 @@ test('SQLite: every store is reachable, the file is not opened again by a closed
   for (const id of ['a', 'b']) await storage.tasks.insert({ account: 'acme', id, version: 1, ...times, data: {} })
   const health = await gateway.health()
   expect(health.stores.map(({ store, reachable }) => [store, reachable])).toEqual(
-    ['keys', 'limits', 'usage', 'responses', 'tasks', 'idempotency', 'audit'].map((store) => [store, true]),
+    ['keys', 'limits', 'usage', 'responses', 'tasks', 'background', 'idempotency', 'audit'].map((store) => [
+      store,
+      true,
+    ]),
   )
   expect(health.tasksDue).toBe(2)
   await gateway.close()
@@ -125,7 +128,7 @@ test.skipIf(!hasPostgres)('Postgres: every store is reachable, and due tasks are
   await storage.tasks.insert({ account: 'acme', id: 'now', ...task })
   await storage.tasks.insert({ account: 'acme', id: 'later', ...task, dueAt: at + 3_600_000 })
   const health = await gateway.health()
-  expect(health.stores.map(({ reachable }) => reachable)).toEqual(Array.from({ length: 7 }, () => true))
+  expect(health.stores.map(({ reachable }) => reachable)).toEqual(Array.from({ length: 8 }, () => true))
   expect(health.tasksDue).toBe(1)
   await gateway.close()
   await pool.query(`DROP SCHEMA ${schema} CASCADE`)

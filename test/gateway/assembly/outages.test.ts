@@ -75,6 +75,7 @@ const outages: Readonly<Record<string, Outage>> = {
   '`responses`': { store: 'responses' },
   '`idempotency`': { store: 'idempotency' },
   '`tasks`': { store: 'tasks' },
+  '`background`': { store: 'background' },
   '`audit`': { store: 'audit' },
   '`vendorKeys`, with `ownKeys.secrets`': {
     store: 'vendorKeys',
@@ -118,6 +119,7 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
     responses: memoryResponseStore(),
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
+    background: memoryTaskStore(),
     audit: memoryAuditStore(),
     vendorKeys: memoryVendorKeyStore(),
     registry: memoryRegistryStore(),
@@ -158,6 +160,7 @@ function storeOf(name: keyof StorageBundle): object {
     responses: memoryResponseStore(),
     idempotency: memoryIdempotencyStore(),
     tasks: memoryTaskStore(),
+    background: memoryTaskStore(),
     audit: memoryAuditStore(),
     vendorKeys: memoryVendorKeyStore(),
     registry: memoryRegistryStore(),

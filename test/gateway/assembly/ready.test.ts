@@ -41,7 +41,7 @@ function file(content?: string): string {
 }
 
 const everyStore =
-  /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the idempotency store, the audit log failed\./
+  /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the store of background responses, the idempotency store, the audit log failed\./
 
 test('memory stores and a new SQLite file are ready, and stay empty', async () => {
   await expect(serving().ready()).resolves.toBeUndefined()
@@ -72,7 +72,9 @@ test('rejects for a Redis that rejects the password', async () => {
   const { message, cause } = await readyError(
     redis(async () => Promise.reject(new Error('WRONGPASS invalid username'))),
   )
-  expect(message).toMatch(/the key store, the limit store, the ledger, the response store, the task store, the idem/)
+  expect(message).toMatch(
+    /the key store, the limit store, the ledger, the response store, the task store, the store of background responses, the idem/,
+  )
   expect(cause).toMatch(/WRONGPASS/)
 })
 

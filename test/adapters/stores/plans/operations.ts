@@ -42,7 +42,8 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await money(bundle, account)
   await caps(bundle, account)
   await keys(bundle, account)
-  await tasks(bundle, account)
+  await tasks(bundle.tasks, account)
+  await tasks(bundle.background, account)
   await answers(bundle, account)
   await changes(bundle, account)
   await ownKeys(bundle, account)
@@ -178,7 +179,7 @@ async function keys({ keys: store }: Bundle, account: string): Promise<void> {
   await store.search?.({ now: Date.now(), limit: 5, after: JSON.stringify([50, 'key 50']) })
 }
 
-async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
+async function tasks(store: Bundle['tasks'], account: string): Promise<void> {
   const now = Date.now()
   const times = { createdAt: now, expiresAt: now + leaseMs, dueAt: now, leasedUntil: 0 }
   const task: TaskRecord = { account, id: randomUUID(), version: 1, ...times, data: {} }
