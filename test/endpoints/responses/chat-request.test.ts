@@ -516,7 +516,6 @@ test.each([
   ['max_output_tokens', { max_output_tokens: 0 }],
   ['tool_choice', { tool_choice: 'any' }],
   ['text.format', { text: { format: 'json' } }],
-  ['background', { background: true }],
   ['prompt', { prompt: { id: 'pmpt_1' } }],
 ])('an invalid or unsupported field is rejected by name: %s', async (param, body) => {
   const { create } = await scripted(answer)
