@@ -81,7 +81,12 @@ export class Idempotency {
       claimed.error.shouldRetry === true &&
       claimed.error.code === 'conflict'
     )
-      return restOnceEnded(start, event, { ...this.#settings, id, client: exchange.signal, closing: this.#closing.signal })
+      return restOnceEnded(start, event, {
+        ...this.#settings,
+        id,
+        client: exchange.signal,
+        closing: this.#closing.signal,
+      })
     return 'status' in claimed ? claimed : replyOf(claimed, event)
   }
 
