@@ -48,8 +48,7 @@ export class VideoTasks {
     const { store, now, timing } = services
     const swept = { store, now, leaseMs: timing.leaseMs }
     const step = (task: TaskRecord) => advance(services, fromRecord(task))
-    const worker = (task: TaskRecord) => fromRecord(task).data.provider ?? ''
-    this.#sweeper = new Sweeper({ ...swept, step, worker }, sweeping)
+    this.#sweeper = new Sweeper({ ...swept, step, worker: providerOf }, sweeping)
   }
 
   /** Advances tasks of earlier processes and of clients that do not poll, from now on. */
@@ -244,6 +243,10 @@ export class VideoTasks {
 /** The services with which a request works on a task: calls to the vendor belong to the request. */
 function within(services: TaskServices, watch: CallWatch | undefined): TaskServices {
   return watch === undefined ? services : { ...services, attempt: (attempt) => watch.attempt(attempt) }
+}
+
+function providerOf(task: TaskRecord): string {
+  return fromRecord(task).data.provider ?? ''
 }
 
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {

@@ -4,7 +4,6 @@ import type { Guard } from '../../records/guard.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import { memoryTaskStore } from '../../tasks/memory.ts'
 import { StoreTime } from '../../tasks/store-time.ts'
-import type { GatewayOptions } from '../options/options.ts'
 import { guardedTasks } from './guarded-tasks.ts'
 import type { TaskSurroundings } from './video-tasks.ts'
 
