@@ -22,12 +22,12 @@ import {
   type RedisConnection,
 } from '../../servers.ts'
 
-describe('SQLite, one file in two handles', () => {
+describe.each(['tasks', 'background'] as const)('SQLite, the %s of one file in two handles', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
   let made = 0
   let path = ''
   const open = () => {
-    const { tasks, close } = sqlite(path)
+    const { [name]: tasks, close } = sqlite(path)
     return { ...tasks, close: async () => close() }
   }
   testTaskStore(

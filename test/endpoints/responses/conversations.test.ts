@@ -1,5 +1,5 @@
 /** Conversations: their endpoints, and responses that continue and extend them. */
-import { memoryResponseStore, type ResponseStore } from 'modelhatch'
+import { memoryIdempotencyStore, memoryResponseStore, type ResponseStore } from 'modelhatch'
 import { describe, expect, test } from 'vitest'
 import { fresh } from '../../../src/testing/kit.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
@@ -209,6 +209,25 @@ describe('a response in a conversation', () => {
     expect(await texts(id)).toEqual(['one', 'ok', 'two', 're one+two', 'three', 're one+two+three'])
     const last = await make({ input: undefined, conversation: id })
     expect(last.output[0]).toMatchObject({ content: [{ text: 're one+two+three' }] })
+  })
+
+  test('that is made again with its Idempotency-Key, because its answer was lost, takes the place of the first', async () => {
+    const idempotency = memoryIdempotencyStore()
+    const { url, begin, asked, texts } = await world({ storage: { idempotency } })
+    const { id } = await begin()
+    const send = async () => {
+      const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json', 'idempotency-key': 'k' }
+      const body = JSON.stringify({ model: 'm', input: 'one', conversation: id })
+      const response = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
+      return (await response.json()) as { id: string; output: { id: string }[] }
+    }
+    const first = await send()
+    await idempotency.deleteAll?.('ada')
+    const second = await send()
+    expect(second.id).not.toBe(first.id)
+    expect(asked.map(({ messages }) => messages.map(({ content }) => content))).toEqual([['one'], ['one']])
+    expect(await texts(id)).toEqual(['one', 're one'])
+    expect((await ask(url, 'GET', `/conversations/${id}/items/${second.output[0]?.id}`)).status).toBe(200)
   })
 
   test('cannot continue another response too', async () => {
