@@ -1,5 +1,5 @@
 /** The table of what is inspected, endpoint by endpoint: no vendor gets a value of any request, in whatever wire format it is asked. */
-import { mask, type Inspector } from 'modelhatch'
+import { askChat, defineEndpoint, jsonReply, mask, type Inspector } from 'modelhatch'
 import { anthropic, gemini, openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { ownEndpoints } from '../../src/endpoints/routes.ts'
@@ -114,6 +114,51 @@ const json = (body: object): VendorReply =>
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(body).replaceAll('PLACE', placeholder))
   }
+
+test('an endpoint of the host is inspected where it asks for a chat, and in the fields that it names', async () => {
+  const vendor = await vendorFor(({ body }, response) => {
+    const [placeholder = ''] = /EMAIL_[A-Z]{8}/.exec(body.toString()) ?? []
+    const message = { role: 'assistant', content: `For ${placeholder}` }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+  })
+  const seen: unknown[] = []
+  const summaries = defineEndpoint<{ model: string; text: string }, object>({
+    method: 'POST',
+    path: '/v1/summaries',
+    name: 'summaries',
+    makes: 'text',
+    async ask(provider, call, context) {
+      const messages = [{ role: 'user', content: call.request.text }] as const
+      const { choices } = await askChat(provider, call, context, { messages })
+      return { summary: choices[0]?.message.content }
+    },
+  })
+  const named = defineEndpoint<{ model: string; text: string }, object>({
+    ...summaries,
+    path: '/v1/named',
+    name: 'named',
+    texts: ['text'],
+    ask: async (_, call) => (seen.push(call.request.text, call.field('text')), { said: 1 }),
+    whole: (answer: object) => jsonReply(answer),
+  })
+  const { url } = await hostedWith({
+    models: { m: openai({ baseURL: vendor.baseURL, apiKey: 'k' }) },
+    inspect: [mask()],
+    endpoints: [summaries, named],
+  })
+  const post = (path: string) =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', text: ask }),
+    })
+  expect(await (await post('/v1/summaries')).json()).toEqual({ summary: `For ${email}` })
+  expect(vendor.requests[0]?.body.toString()).not.toContain(email)
+  await (await post('/v1/named')).text()
+  expect(seen).toHaveLength(2)
+  for (const each of seen) expect(each).toMatch(/^Write to EMAIL_[A-Z]{8}$/)
+})
 
 test('what is revised of a prompt is seen', async () => {
   const { post } = await world(

@@ -1,5 +1,11 @@
 /** Answers to equal requests from the cache: which are equal, who shares them, what they cost, and how many calls are made. */
-import { memoryIdempotencyStore, memoryLedger, type CacheOptions, type GatewayOptions } from 'modelhatch'
+import {
+  memoryIdempotencyStore,
+  memoryLedger,
+  memoryUsageStore,
+  type CacheOptions,
+  type GatewayOptions,
+} from 'modelhatch'
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { VendorReply } from '../../../src/testing/vendor.ts'
@@ -226,8 +232,9 @@ test.each([
   [1, '3'],
 ])('an answer costs by the policy %s: %s', async (charge, cost) => {
   const ledger = memoryLedger()
+  const usage = memoryUsageStore()
   const { ask, receipt, gateway, vendor } = await world(charge === undefined ? {} : { charge }, {
-    storage: { ledger },
+    storage: { ledger, usage },
     billing: { currency: 'EUR', unpriced: 'free' },
     keys: { 'sk-test': { account: 'a' } },
   })
@@ -237,6 +244,10 @@ test.each([
   expect((await receipt()).charge?.cost).toBe('3')
   expect((await receipt()).charge?.cost).toBe(cost)
   expect(vendor.requests).toHaveLength(1)
+  // The host pays its vendor nothing for it.
+  await expect
+    .poll(async () => (await gateway.admin.usage.list({ account: 'a' })).items.map(({ cost: each }) => each).toSorted())
+    .toEqual([cost, '3'].toSorted())
   await expect
     .poll(async () => Number((await gateway.admin.accounts.find('a'))?.balance))
     .toBe(1_000_000 - 3 - Number(cost))
@@ -300,6 +311,14 @@ describe('many equal requests at once', () => {
     gate.resolve()
     expect((await second).status).toBe(200)
   })
+})
+
+test('answers of an erased account are gone', async () => {
+  const { ask, gateway } = await world({}, { keys: { 'sk-test': { account: 'a' } } })
+  await ask()
+  expect((await ask()).from).toBe('hit')
+  await gateway.admin.erase('a')
+  expect((await ask()).from).toBe('miss')
 })
 
 test('an answer is used for its time, and not kept if it is too large', async () => {
