@@ -8,14 +8,7 @@ export function snippets({ baseUrl, apiKey, model }) {
     { name: 'OpenAI SDKs', code: `export OPENAI_BASE_URL=${shell(baseUrl)}\nexport OPENAI_API_KEY=${shell(apiKey)}` },
     {
       name: 'curl',
-      code: `curl -N ${shell(`${baseUrl}/chat/completions`)} \\
-  -H ${shell(`Authorization: Bearer ${apiKey}`)} \\
-  -H 'Content-Type: application/json' \\
-  -d ${shell(`{
-    "model": ${name},
-    "stream": true,
-    "messages": [{"role": "user", "content": "Hello"}]
-  }`)}`,
+      code: curl({ baseUrl, apiKey, body: { model, stream: true, messages: [{ role: 'user', content: 'Hello' }] } }),
     },
     {
       name: 'Python',
@@ -46,6 +39,14 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content)`,
     },
   ]
+}
+
+/** A chat for a shell. @param {{ baseUrl: string, apiKey: string, body: object }} values */
+export function curl({ baseUrl, apiKey, body }) {
+  return `curl -N ${shell(`${baseUrl}/chat/completions`)} \\
+  -H ${shell(`Authorization: Bearer ${apiKey}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${shell(JSON.stringify(body, undefined, 2))}`
 }
 
 /** One word of a POSIX shell. @param {string} text */

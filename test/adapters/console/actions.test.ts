@@ -300,6 +300,30 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
     await answer.getByText(/11, 12/).waitFor()
     await answer.getByRole('link', { name: /^req_/ }).waitFor()
 
+    await page.getByText('Settings', { exact: true }).click()
+    await page.getByLabel('System prompt').fill('Reply with exactly: pong')
+    await page.getByLabel('Most tokens').fill('20')
+    expect(await page.getByLabel('Compare with').locator('option').allInnerTexts()).not.toContain('demo-image')
+    await page.getByLabel('Compare with').selectOption('gemini-flash')
+    await page.getByLabel('Message').fill('Now?')
+    await page.keyboard.press('Enter')
+    for (const name of ['gpt-mini', 'gemini-flash']) {
+      await page.getByRole('list', { name }).getByText('pong', { exact: true }).waitFor()
+    }
+    await page.getByText('View code').click()
+    const shown = await page.getByRole('region', { name: 'curl' }).innerText()
+    const sent = JSON.parse(/'(\{[^]*)'$/.exec(shown)?.[1] ?? '') as object
+    expect(sent).toMatchObject({
+      model: 'gpt-mini',
+      max_completion_tokens: 20,
+      messages: [{ role: 'system' }, {}, {}, {}],
+    })
+    await page.reload()
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('Reply with exactly: pong')
+    await page.getByText('Settings', { exact: true }).click()
+    await page.getByLabel('Compare with').selectOption('')
+    await page.getByLabel('API key').fill(key)
+
     await button('Image').click()
     await page.getByLabel('Model').selectOption('demo-image')
     await page.getByLabel('Prompt').fill('A lighthouse')

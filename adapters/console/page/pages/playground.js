@@ -31,8 +31,9 @@ export function PlaygroundPage() {
   const { data, error, reload } = useLoad((signal) => get('models', {}, signal), [])
   const models = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id)
   const kind = kinds.find((each) => each === query['kind']) ?? 'chat'
-  const model = query['model'] ?? models.find(isFor[kind]) ?? models[0] ?? ''
-  const listed = model === '' || models.includes(model) ? models : [model, ...models]
+  const fitting = models.filter(isFor[kind])
+  const model = query['model'] ?? fitting[0] ?? models[0] ?? ''
+  const listed = model === '' || fitting.includes(model) ? fitting : [model, ...fitting]
   const trial = { apiKey: key, model, key: kind }
   return h(
     'div',
@@ -55,7 +56,7 @@ export function PlaygroundPage() {
       }),
       h(KeyField, { apiKey: key, onKey: setKey }),
     ),
-    kind === 'chat' && h(Chat, trial),
+    kind === 'chat' && h(Chat, { ...trial, models: fitting }),
     kind === 'image' && h(ImageTrial, trial),
     kind === 'video' && h(VideoTrial, trial),
   )

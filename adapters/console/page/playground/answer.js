@@ -4,23 +4,13 @@ import { call, events } from './gateway.js'
 /** @typedef {{ requestId: string | undefined, firstMs: number | undefined, totalMs: number, tokens: number | undefined }} Note */
 
 /**
- * The answer to a conversation as far as it has come, again and again; at last with a note.
- * @param {{ apiKey: string, model: string, system: string, messages: readonly Message[], signal: AbortSignal }} asked
+ * The answer to a request as far as it has come, again and again; at last with a note.
+ * @param {{ apiKey: string, body: object, signal: AbortSignal }} asked
  * @returns {AsyncGenerator<Message>}
  */
-export async function* answers({ apiKey, model, system, messages, signal }) {
-  const sent = messages.map(({ role, content }) => ({ role, content }))
+export async function* answers({ apiKey, body, signal }) {
   const started = performance.now()
-  const response = await call('chat/completions', {
-    apiKey,
-    signal,
-    body: {
-      model,
-      stream: true,
-      stream_options: { include_usage: true },
-      messages: system === '' ? sent : [{ role: 'system', content: system }, ...sent],
-    },
-  })
+  const response = await call('chat/completions', { apiKey, signal, body })
   const requestId = response.headers.get('x-request-id') ?? undefined
   let [content, reasoning] = ['', '']
   /** @type {number | undefined} */

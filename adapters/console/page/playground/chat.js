@@ -3,38 +3,50 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { duration, whole } from '../format.js'
 import { linkTo } from '../location.js'
 import { Button } from '../parts/button.js'
+import { baseUrlOf, gatewayUrl, Paste } from '../parts/clients.js'
 import { TextArea } from '../parts/field.js'
 import { submitting } from '../parts/form.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
+import { curl } from '../snippets.js'
 import { t } from '../words.js'
 import { answers } from './answer.js'
+import { bodyOf, SettingsFields, useSettings } from './settings.js'
 
 /** @import { Message, Note } from './answer.js' */
+/** @import { Settings } from './settings.js' */
 
-/** A conversation, streamed. @param {{ apiKey: string, model: string }} properties */
-export function Chat({ apiKey, model }) {
-  const [messages, setMessages] = useState(/** @type {Message[]} */ ([]))
-  const [system, setSystem] = useState('')
+/** A conversation, streamed; with another model, both side by side. @param {{ apiKey: string, model: string, models: readonly string[] }} properties */
+export function Chat({ apiKey, model, models }) {
+  const [threads, setThreads] = useState(/** @type {readonly Message[][]} */ ([[]]))
+  const [settings, change] = useSettings()
   const [text, setText] = useState('')
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [running, setRunning] = useState(/** @type {AbortController | undefined} */ (undefined))
   useEffect(() => () => running?.abort(), [running])
+  const asking = settings.other === '' || settings.other === model ? [model] : [model, settings.other]
+  const shown = asking.map((_, at) => threads[at] ?? [])
+  const hasBegun = shown.some(({ length }) => length > 0)
 
   const ask = async () => {
     const question = text.trim()
     if (question === '' || running !== undefined) return
     const stop = new AbortController()
-    const asked = [...messages, /** @type {Message} */ ({ role: 'user', content: question })]
+    /** @type {Message[][]} */
+    const asked = shown.map((messages) => [...messages, { role: 'user', content: question }])
+    const answered = (/** @type {number} */ at, /** @type {Message} */ answer) =>
+      setThreads((before) => before.map((each, nth) => (nth === at ? [...(asked[at] ?? []), answer] : each)))
     setText('')
     setError(undefined)
     setRunning(stop)
-    setMessages(asked)
-    try {
-      const given = { apiKey, model, system: system.trim(), messages: asked, signal: stop.signal }
-      for await (const answer of answers(given)) setMessages([...asked, answer])
-    } catch (failure) {
-      if (!stop.signal.aborted) setError(failure)
-    }
+    setThreads(asked)
+    const failures = await Promise.allSettled(
+      asking.map(async (name, at) => {
+        const body = bodyOf(name, settings, asked[at] ?? [])
+        for await (const answer of answers({ apiKey, body, signal: stop.signal })) answered(at, answer)
+      }),
+    )
+    const failed = failures.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected' && !stop.signal.aborted) setError(failed.reason)
     setRunning(undefined)
   }
 
@@ -46,17 +58,23 @@ export function Chat({ apiKey, model }) {
   return h(
     'div',
     { class: 'card chat' },
-    h(Conversation, { messages, busy: running !== undefined }),
+    h(
+      'div',
+      { class: 'threads' },
+      ...shown.map((messages, at) =>
+        h(Conversation, {
+          messages,
+          busy: running !== undefined,
+          key: at,
+          title: asking.length > 1 ? asking[at] : undefined,
+        }),
+      ),
+    ),
     h(ErrorNotice, { error }),
     h(
       'form',
       { onSubmit: submitting(ask) },
-      h(
-        'details',
-        null,
-        h('summary', null, t('systemPrompt')),
-        h(TextArea, { label: t('systemPrompt'), value: system, onChange: setSystem, rows: 2 }),
-      ),
+      h(SettingsFields, { settings, change, models }),
       h(TextArea, {
         label: t('message'),
         value: text,
@@ -65,10 +83,11 @@ export function Chat({ apiKey, model }) {
         placeholder: t('messageHint'),
         onKeyDown,
       }),
+      hasBegun && running === undefined && h(Code, { model, settings, messages: shown[0] ?? [] }),
       h(
         'footer',
         null,
-        messages.length > 0 && running === undefined && h(Button, { onClick: () => setMessages([]) }, t('clear')),
+        hasBegun && running === undefined && h(Button, { onClick: () => setThreads([[]]) }, t('clear')),
         running === undefined
           ? h(Button, { kind: 'primary', type: 'submit' }, t('send'))
           : h(Button, { icon: 'stop', onClick: () => running.abort() }, t('stop')),
@@ -77,8 +96,15 @@ export function Chat({ apiKey, model }) {
   )
 }
 
-/** @param {{ messages: readonly Message[], busy: boolean }} properties */
-function Conversation({ messages, busy }) {
+/** The same request for a shell. @param {{ model: string, settings: Settings, messages: readonly Message[] }} properties */
+function Code({ model, settings, messages }) {
+  const asked = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages
+  const code = curl({ baseUrl: baseUrlOf(gatewayUrl()), apiKey: 'API_KEY_HERE', body: bodyOf(model, settings, asked) })
+  return h('details', null, h('summary', null, t('viewCode')), h(Paste, { name: 'curl', code }))
+}
+
+/** @param {{ messages: readonly Message[], busy: boolean, title: string | undefined }} properties */
+function Conversation({ messages, busy, title }) {
   const list = useRef(/** @type {HTMLOListElement | null} */ (null))
   useEffect(() => list.current?.scrollTo(0, list.current.scrollHeight), [messages])
   if (messages.length === 0) return h(Empty, { title: t('chatEmpty') }, t('chatEmptyHint'))
@@ -90,8 +116,9 @@ function Conversation({ messages, busy }) {
       'aria-live': 'polite',
       'aria-busy': busy,
       tabIndex: 0,
-      'aria-label': t('conversation'),
+      'aria-label': title ?? t('conversation'),
     },
+    title !== undefined && h('li', { key: 'title', class: 'speaker' }, title),
     ...messages.map(({ role, content, reasoning, note }, at) =>
       h(
         'li',
