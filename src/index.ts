@@ -4,6 +4,22 @@
  */
 export type { AccountView, EntryView } from './admin/account-view.ts'
 export type { AccountAdmin, AccountQuestion, Compaction, Credited } from './admin/accounts.ts'
+export type { ReconcileQuestion, ReconciledSum, Reconciliation } from './admin/reconcile/reconcile.ts'
+export type { ComparedDay, Counts, Finding } from './admin/reconcile/compare.ts'
+export type {
+  DifferenceCause,
+  VendorCharge,
+  VendorReport,
+  VendorReportReader,
+  VendorUsage,
+} from './admin/reconcile/contract.ts'
+export {
+  anthropicReport,
+  csvReport,
+  openaiReport,
+  openrouterReport,
+  type ReportOptions,
+} from './admin/reconcile/readers.ts'
 export type { AllowanceRequest, ExpiringCredit } from './admin/credits.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'

@@ -1,3 +1,4 @@
+import { reconcile, type ReconcileQuestion, type Reconciliation } from './reconcile/reconcile.ts'
 import type { PriceSource } from '../money/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/contract.ts'
@@ -159,6 +160,14 @@ export class Admin {
    */
   eraseUser(account: string, user: string): Promise<void> {
     return this.#personal.eraseUser(account, user)
+  }
+
+  /**
+   * Compares what calls cost by the usage records with what a vendor charges, by model and day, and says why they differ. Reads all
+   * records of the period: a job for the night after it, when the vendor's report is complete. Rejects if the report cannot be read.
+   */
+  reconcile(question: ReconcileQuestion): Promise<Reconciliation> {
+    return reconcile(this.#services, question)
   }
 
   /** The names of the model groups, as far as this process knows them. */

@@ -1,4 +1,5 @@
 /** Meter events of Stripe: what customers were charged, for invoices that Stripe makes. */
+import { requestPlainly } from '../../http/plain-request.ts'
 import { parseMoney } from '../money.ts'
 import type { BillingExport, ExportBatch } from './contract.ts'
 
@@ -13,6 +14,9 @@ export interface StripeMeterOptions {
   /** Default `https://api.stripe.com`. */
   readonly baseURL?: string
 }
+
+/** Milliseconds that an answer may take. */
+const timeoutMs = 8_000
 
 /** What Stripe answers to an event that it has. */
 const known = /already exists with identifier/i
@@ -41,32 +45,10 @@ export function stripeMeter(options: StripeMeterOptions): BillingExport['send'] 
       'payload[stripe_customer_id]': to,
       'payload[value]': String(value),
     })
-    const { status, text } = await post(url, apiKey, form.toString())
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-www-form-urlencoded' }
+    const body = form.toString()
+    const { status, text } = await requestPlainly(url, { method: 'POST', headers, body, timeoutMs })
     if ((status < 200 || status >= 300) && !(status === 400 && known.test(text)))
       throw new Error(`Stripe responded with ${status} to a meter event`)
   }
-}
-
-/** Milliseconds that an answer may take. */
-const timeoutMs = 8_000
-
-function post(url: URL, apiKey: string, body: string): Promise<{ readonly status: number; readonly text: string }> {
-  const { request: send } = process.getBuiltinModule(url.protocol === 'http:' ? 'node:http' : 'node:https')
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${apiKey}`,
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': String(Buffer.byteLength(body)),
-    }
-    const request = send(url, { method: 'POST', agent: false, headers, signal: AbortSignal.timeout(timeoutMs) })
-    request.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part: string) => (text = (text + part).slice(0, 10_000)))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      response.on('error', reject)
-    })
-    request.on('error', reject)
-    request.end(body)
-  })
 }
