@@ -4,8 +4,8 @@
  */
 export type { AccountView, EntryView } from './admin/account-view.ts'
 export type { AccountAdmin, AccountQuestion, Compaction, Credited } from './admin/accounts.ts'
-export type { ReconcileQuestion, ReconciledSum, Reconciliation } from './admin/reconcile/reconcile.ts'
-export type { ComparedDay, Counts, Finding } from './admin/reconcile/compare.ts'
+export type { ReconcileQuestion, ReconciledDay, ReconciledSum, Reconciliation } from './admin/reconcile/reconcile.ts'
+export type { Counts, Finding } from './admin/reconcile/compare.ts'
 export type {
   DifferenceCause,
   VendorCharge,

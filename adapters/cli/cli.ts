@@ -12,6 +12,8 @@ const help = `modelhatch ${version}
                                environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...), or the demo models
   modelhatch init [folder]     writes a project for --host ${Object.keys(hosts).join(', ')} (default: express)
   modelhatch doctor            checks the configuration, the stores and the vendors
+  modelhatch reconcile         compares the books with the bill of --vendor NAME, --from and --to YYYY-MM-DD, read with
+                               NAME_ADMIN_KEY or from --csv FILE; ends with 1 if more than --tolerance is unexplained
 
   --config FILE                the configuration file
   --port N, --address A        where to listen (default: PORT and HOST, else 3000 and 127.0.0.1)
@@ -26,12 +28,13 @@ const print = (text: string) => void process.stdout.write(`${text}\n`)
 async function run(): Promise<number | undefined> {
   const string = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
+  const reconciling = { vendor: string, from: string, to: string, csv: string, tolerance: string }
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { config: string, port: string, address: string, host: string, help: flag, version: flag },
+    options: { config: string, port: string, address: string, host: string, help: flag, version: flag, ...reconciling },
   })
   const [command = 'serve', folder = '.'] = positionals
-  const isKnown = ['serve', 'init', 'doctor'].includes(command)
+  const isKnown = ['serve', 'init', 'doctor', 'reconcile'].includes(command)
   if (values.version || values.help || !isKnown) {
     print(values.version ? version : help)
     return isKnown ? 0 : 1
@@ -49,6 +52,12 @@ async function run(): Promise<number | undefined> {
     ...(values.address && { HOST: values.address }),
   }
   const place = { folder: here, environment, file: values.config }
+  if (command === 'reconcile') {
+    const { reconcile } = await import('./reconcile.ts')
+    const { lines, code } = await reconcile(place, values)
+    for (const line of lines) print(line)
+    return code
+  }
   return command === 'doctor' ? diagnose(place) : start(place)
 }
 

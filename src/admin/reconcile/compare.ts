@@ -4,9 +4,13 @@ import type { DifferenceCause, VendorReport, VendorUsage } from './contract.ts'
 
 /** Tokens and requests. */
 export interface Counts {
+  /** Number of requests; 0 if the vendor does not say it. */
   readonly requests: number
+  /** Tokens of prompts, those of the cache included. */
   readonly inputTokens: number
+  /** Those read from a cache. */
   readonly cachedTokens: number
+  /** Tokens of answers. */
   readonly outputTokens: number
 }
 
@@ -15,7 +19,9 @@ export type Value = (model: string, counts: Counts, tier?: string) => bigint | u
 
 /** A period of a model in which tokens differ. */
 export interface Finding extends Counts {
+  /** Why. */
   readonly cause: DifferenceCause | 'unexplained'
+  /** The vendor's name of the model, without the day of its version. */
   readonly model: string
   /** Start of the period. Milliseconds since the epoch. */
   readonly at: number
@@ -113,7 +119,8 @@ export function compare(
       }
       for (const finding of found.get(key) ?? [])
         if (finding.cause !== 'unexplained') explain(finding.cause, value(model, finding) ?? 0n)
-      if (uncosted > 0 || value(model, nothing) === undefined) explain('price', left)
+      if (uncosted > 0) explain('price', left)
+      else if (own.requests === 0 && value(model, nothing) === undefined) explain('other', left)
       else explain('tier', within(tierPart(model, tiers.get(key) ?? [], value), left))
       return { model, day, ours, theirs: other, causes, unexplained: left }
     }),

@@ -1,5 +1,4 @@
 /** Readers of the reports of vendors. */
-import { objectOf } from '../../conversation/json.ts'
 import { requestPlainly } from '../../http/plain-request.ts'
 import type { VendorCharge, VendorReport, VendorReportReader, VendorUsage } from './contract.ts'
 import { dayOf } from './compare.ts'
@@ -30,8 +29,8 @@ async function* bucketsOf(base: string, path: string, query: Query, headers: Rea
     for (const [name, value] of Object.entries({ ...query, page }))
       for (const each of [value ?? []].flat()) url.searchParams.append(name, String(each))
     const { status, text } = await requestPlainly(url, { headers, timeoutMs })
-    const body = status === 200 ? (objectOf(text) as Json | undefined) : undefined
-    if (body === undefined) throw new Error(`${url.hostname} responded with ${status} to a question about usage`)
+    if (status !== 200) throw new Error(`${url.hostname} responded with ${status} to a question about usage`)
+    const body = Object(JSON.parse(text)) as Json
     for (const bucket of listOf(body['data'])) yield bucket
     page = body['has_more'] === true || body['next_page'] ? (body['next_page'] as string | undefined) : undefined
     if (!page) return

@@ -11,7 +11,7 @@ import { usageOf } from '../../wire/usage.ts'
 import { requireValid } from '../check.ts'
 import { id, time } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
-import { Books, compare, undated, type ComparedDay, type Finding, type Value } from './compare.ts'
+import { Books, compare, undated, type ComparedDay, type Counts, type Finding, type Value } from './compare.ts'
 import type { DifferenceCause, VendorReportReader } from './contract.ts'
 
 /** What is compared. */
@@ -47,16 +47,21 @@ export interface Reconciliation extends ReconciledSum {
   /** The unexplained amounts of all days, without their signs, as a part of `theirs`: 0.001 is a tenth of a percent. */
   readonly unexplainedShare: number
   /** Each model on each day, in UTC. */
-  readonly days: readonly (ReconciledSum & Pick<ComparedDay, 'model' | 'day'> & Tokens)[]
+  readonly days: readonly ReconciledDay[]
   /** The periods of models in which tokens differ: what the vendor counts more than the books. */
   readonly findings: readonly Finding[]
 }
 
-interface Tokens {
+/** A model on a day. */
+export interface ReconciledDay extends ReconciledSum {
+  /** The vendor's name of the model, without the day of its version. */
+  readonly model: string
+  /** In UTC, as `YYYY-MM-DD`. */
+  readonly day: string
   /** What the books count. */
-  readonly ourCounts: Omit<ComparedDay['ours'], 'cost'>
+  readonly ourCounts: Counts
   /** What the vendor counts. */
-  readonly theirCounts: Omit<ComparedDay['theirs'], 'cost'>
+  readonly theirCounts: Counts
 }
 
 const dayMs = 86_400_000
@@ -126,7 +131,7 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
 /** By the rates of small calls, because counts are differences and may be negative. */
 function valueOf(
   cost: NonNullable<Deployment['cost']>,
-  { requests, inputTokens, cachedTokens, outputTokens }: Omit<Finding, 'cause' | 'model' | 'at'>,
+  { requests, inputTokens, cachedTokens, outputTokens }: Counts,
   serviceTier?: string,
 ): bigint | undefined {
   const per = (usage: ReturnType<typeof usageOf>) => costOf(cost, { usage, ...(serviceTier && { serviceTier }) })

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
+import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
+import { eachUnit } from '../../../src/observe/usage/units.ts'
 import { scriptedVendor } from 'modelhatch/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -196,5 +198,43 @@ describe('modelhatch init', () => {
     expect(await stop(running)).toBe(0)
     const again = await finished(root, ['init', folder, '--host', host])
     expect([again.code, again.printed]).toEqual([1, expect.stringContaining('exists already')])
+  })
+})
+
+describe('modelhatch reconcile', () => {
+  test('prints where books and bill differ, and ends with 1 if too much is unexplained', async () => {
+    const folder = emptyFolder()
+    const storage = sqlite(join(folder, 'gateway.db'))
+    const startedAt = Date.parse('2026-11-02T12:00:00Z')
+    const record = { id: 'req_1', account: 'a', group: 'default', endpoint: 'chat.completions', model: 'm' } as const
+    const tokens = { ...eachUnit(() => 0), promptTokens: 1_000, completionTokens: 500 }
+    const made = {
+      provider: 'house',
+      providerModel: 'm',
+      outcome: 'completed',
+      stream: false,
+      basis: 'reported',
+    } as const
+    const costs = { cost: 0n, overage: 0n, vendorCost: 1_500_000n }
+    await storage.usage.append([{ ...record, ...tokens, ...made, ...costs, startedAt, totalMs: 1 }])
+    await storage.close()
+    const bill = (cost: string) =>
+      `day,model,requests,input_tokens,cached_tokens,output_tokens,cost\n2026-11-02,m,1,1000,0,500,${cost}\n`
+    writeFileSync(join(folder, 'equal.csv'), bill('0.0015'))
+    writeFileSync(join(folder, 'higher.csv'), bill('0.002'))
+    const words = ['reconcile', '--vendor', 'house', '--from', '2026-11-01', '--to', '2026-12-01']
+    const environment = { DATABASE_URL: 'sqlite:gateway.db' }
+    const equal = await finished(folder, [...words, '--csv', 'equal.csv'], environment)
+    expect(equal).toMatchObject({ code: 0, printed: expect.stringContaining('difference 0\n') as string })
+    const higher = await finished(folder, [...words, '--csv', 'higher.csv'], environment)
+    expect(higher.printed).toContain('2026-11-02  m  books 0.0015  bill 0.002')
+    expect(higher.code).toBe(1)
+    expect(await finished(folder, [...words, '--csv', 'higher.csv', '--tolerance', '0.3'], environment)).toMatchObject({
+      code: 0,
+    })
+    expect((await finished(folder, ['reconcile', '--vendor', 'house'], environment)).printed).toContain(
+      'reconcile needs --vendor',
+    )
+    expect((await finished(folder, words, environment)).printed).toContain('--csv FILE')
   })
 })
