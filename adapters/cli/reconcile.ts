@@ -57,7 +57,6 @@ function readerOf(vendor: string, { environment }: Place): VendorReportReader {
 
 function linesOf(result: Reconciliation): string[] {
   const { ours, theirs, difference, causes, unexplained, unexplainedShare, days } = result
-  const explained = (of: Reconciliation['causes']) => Object.entries(of).map(([cause, amount]) => `${cause} ${amount}`)
   const differing = days.filter((day) => day.difference !== '0')
   return [
     ...differing.map((day) =>
@@ -74,4 +73,8 @@ function linesOf(result: Reconciliation): string[] {
     ...explained(causes).map((line) => `  ${line}`),
     `  unexplained ${unexplained} (${(unexplainedShare * 100).toFixed(3)} % of the bill)`,
   ]
+}
+
+function explained(causes: Reconciliation['causes']): string[] {
+  return Object.entries(causes).map(([cause, amount]) => `${cause} ${amount}`)
 }

@@ -18,7 +18,7 @@ export interface ReportOptions {
 const grains = { '1m': [60_000, 1_440], '1h': [3_600_000, 168], '1d': [86_400_000, 31] } as const
 
 type Json = Readonly<Record<string, unknown>>
-type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const timeoutMs = 60_000
 
@@ -27,7 +27,7 @@ async function* bucketsOf(base: string, path: string, query: Query, headers: Rea
   for (let page: string | undefined; ;) {
     const url = new URL(path, base)
     for (const [name, value] of Object.entries({ ...query, page }))
-      for (const each of [value ?? []].flat()) url.searchParams.append(name, String(each))
+      for (const each of [value ?? []].flat()) url.searchParams.append(name, each)
     const { status, text } = await requestPlainly(url, { headers, timeoutMs })
     if (status !== 200) throw new Error(`${url.hostname} responded with ${status} to a question about usage`)
     const body = Object(JSON.parse(text)) as Json
@@ -46,10 +46,10 @@ export function openaiReport({
 }: ReportOptions): VendorReportReader {
   const headers = { authorization: `Bearer ${adminKey}` }
   return async ({ from, to }) => {
-    const period = { start_time: from / 1000, end_time: to / 1000, api_key_ids: keys }
+    const period = { start_time: `${from / 1000}`, end_time: `${to / 1000}`, api_key_ids: keys }
     const usage: VendorUsage[] = []
     const [, limit] = grains[grain]
-    const asked = { ...period, bucket_width: grain, group_by: ['model', 'service_tier'], limit }
+    const asked = { ...period, bucket_width: grain, group_by: ['model', 'service_tier'], limit: `${limit}` }
     for await (const bucket of bucketsOf(baseURL, '/v1/organization/usage/completions', asked, headers)) {
       for (const row of listOf(bucket['results'])) {
         const times = { start: number(bucket['start_time']) * 1000, end: number(bucket['end_time']) * 1000 }
@@ -65,7 +65,7 @@ export function openaiReport({
       }
     }
     const charges: VendorCharge[] = []
-    const costs = { ...period, bucket_width: '1d', group_by: ['line_item'], limit: 180 }
+    const costs = { ...period, bucket_width: '1d', group_by: ['line_item'], limit: '180' }
     for await (const bucket of bucketsOf(baseURL, '/v1/organization/costs', costs, headers)) {
       for (const row of listOf(bucket['results'])) {
         const [model = ''] = String(row['line_item']).split(', ')
@@ -90,7 +90,7 @@ export function anthropicReport({
     const usage: VendorUsage[] = []
     const [, limit] = grains[grain]
     const groups = { 'group_by[]': ['model', 'service_tier'], 'api_key_ids[]': keys }
-    const asked = { ...period, ...groups, bucket_width: grain, limit }
+    const asked = { ...period, ...groups, bucket_width: grain, limit: `${limit}` }
     for await (const bucket of bucketsOf(baseURL, '/v1/organizations/usage_report/messages', asked, headers)) {
       for (const row of listOf(bucket['results'])) {
         const written = Object.values(Object(row['cache_creation']) as Json).reduce<number>(
@@ -110,7 +110,7 @@ export function anthropicReport({
       }
     }
     const charges: VendorCharge[] = []
-    const costs = { ...period, 'group_by[]': ['description'], bucket_width: '1d', limit: 31 }
+    const costs = { ...period, 'group_by[]': ['description'], bucket_width: '1d', limit: '31' }
     for await (const bucket of bucketsOf(baseURL, '/v1/organizations/cost_report', costs, headers)) {
       // Amounts are in cents.
       for (const row of listOf(bucket['results']))

@@ -117,15 +117,19 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
   return {
     ...sumOf(total),
     unexplainedShare: theirs === 0n ? Number(unexplained > 0n) : Number(unexplained) / Number(theirs),
-    days: days.map(({ model, day, ours: { cost: _, ...ourCounts }, theirs: { cost: __, ...theirCounts } }, at) => ({
-      model,
-      day,
+    days: days.map((each, at) => ({
+      model: each.model,
+      day: each.day,
       ...(sums[at] as ReconciledSum),
-      ourCounts,
-      theirCounts,
+      ourCounts: countsOf(each.ours),
+      theirCounts: countsOf(each.theirs),
     })),
     findings,
   }
+}
+
+function countsOf({ requests, inputTokens, cachedTokens, outputTokens }: Counts): Counts {
+  return { requests, inputTokens, cachedTokens, outputTokens }
 }
 
 /** By the rates of small calls, because counts are differences and may be negative. */

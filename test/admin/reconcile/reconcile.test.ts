@@ -265,7 +265,7 @@ async function serving(
   const asked: string[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://vendor')
-    asked.push(`${url.pathname} ${request.headers['x-api-key'] ?? request.headers.authorization}`)
+    asked.push(`${url.pathname} ${String(request.headers['x-api-key'] ?? request.headers.authorization)}`)
     const all = pages[url.pathname] ?? []
     const at = Number(url.searchParams.get('page') ?? 0)
     const more = at + 1 < all.length
