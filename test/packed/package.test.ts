@@ -86,9 +86,9 @@ describe.runIf(thorough)('the packed package', () => {
     expect(rest.sort()).toEqual(['LICENSE', 'package.json'])
   })
 
-  test('is small: at most 250 files, 950 kB packed', () => {
+  test('is small: at most 250 files, 1,000 kB packed', () => {
     expect(consumer.files.size).toBeLessThanOrEqual(250)
-    expect(consumer.bytes).toBeLessThanOrEqual(950_000)
+    expect(consumer.bytes).toBeLessThanOrEqual(1_000_000)
   })
 
   test('starts with few files, and without undici, whether its own or the one inside Node', async () => {
@@ -145,14 +145,15 @@ describe.runIf(thorough)('the packed package', () => {
     expect(ran.length).toBeGreaterThan(20)
     const served = ran.flatMap((each) => each.served)
     expect(served.length).toBeGreaterThan(3)
-    // The guide of the admin API makes its keys over HTTP, and that of coding agents has models of vendors.
-    expect(served.filter((said) => said !== 'pong').sort()).toEqual(['invalid_api_key', 'model_not_found'])
-    // One gateway's `authenticate` throws its own error.
+    // The guide of the admin API makes its keys over HTTP, that of coding agents has models of vendors, a recipe has no keys.
+    const refused = ['invalid_api_key', 'invalid_api_key', 'model_not_found']
+    expect(served.filter((said) => said !== 'pong').sort()).toEqual(refused)
+    // One gateway's `authenticate` throws its own error, and one has closed.
     const strangers = ran.flatMap(({ stranger }) => stranger ?? [])
     expect(strangers.length).toBeGreaterThan(8)
-    expect(strangers.filter((status) => status !== 401)).toEqual([429])
+    expect(strangers.filter((status) => status !== 401)).toEqual([429, 503])
     const said = ran.flatMap((each) => each.said ?? [])
-    expect(said.sort()).toEqual(['200', expect.stringMatching(/^Hello! I am the demo model/), 'Pretty Polly '])
+    expect(said.sort()).toEqual(['200', '200', expect.stringMatching(/^Hello! I am the demo model/), 'Pretty Polly '])
   })
 
   test('runs the conformance suites of the guides under node’s own runner', async () => {
