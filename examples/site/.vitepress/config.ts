@@ -12,7 +12,16 @@ const groups: readonly (readonly [title: string, folders: readonly string[]])[] 
   ['Start', ['', 'examples', 'adapters', 'adapters/cli']],
   [
     'Serve',
-    ['src/gateway/options', 'src/endpoints', 'src/models', 'src/providers', 'src/routing', 'src/inspect', 'src/tasks'],
+    [
+      'src/gateway/options',
+      'src/endpoints',
+      'src/models',
+      'src/providers',
+      'src/routing',
+      'src/inspect',
+      'src/admission/cache',
+      'src/tasks',
+    ],
   ],
   ['Sell', ['src/callers', 'src/money', 'src/money/limits', 'src/admission/idempotency', 'src/admin', 'src/admin/api']],
   ['Operate', ['adapters/stores', 'adapters/console', 'src/observe', 'adapters/telemetry', 'adapters/agents']],
