@@ -96,7 +96,6 @@ describe.each(everyBundle())('%s', (kind, available, open, place) => {
         return found
       }
       await expect.poll(stripe.sums, { timeout: 60_000, interval: 200 }).toEqual(await charged())
-      console.log(kind, kills, 'kills:', await charged(), stripe.repeated(), 'events repeated')
     },
   )
 })
