@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)('the pages', () => {
       expect(await violations(page), name).toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
+      await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true)
     }
     expect(faults).toEqual([])
     await end()

@@ -1,5 +1,5 @@
 import { h } from '../preact.js'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
@@ -15,10 +15,13 @@ import { ErrorNotice } from './notice.js'
 export function Dialog({ title, onClose, wide = false, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   const id = useId()
-  useEffect(() => {
+  // Before anything else can take the focus; and an element outside of an open dialog cannot get it.
+  useLayoutEffect(() => {
     const opener = document.activeElement
-    dialog.current?.showModal()
+    const element = dialog.current
+    element?.showModal()
     return () => {
+      element?.close()
       if (opener instanceof HTMLElement) opener.focus()
     }
   }, [])
