@@ -26,7 +26,7 @@ const later: Change = {
       run: 'ALTER TABLE @.accounts ADD COLUMN IF NOT EXISTS colour text; ALTER TABLE @.entries ADD COLUMN IF NOT EXISTS colour text',
     },
     {
-      repeat: `UPDATE @.entries SET colour = 'red' WHERE number IN (SELECT number FROM @.entries WHERE colour IS NULL LIMIT 7)
+      repeat: `UPDATE @.entries SET colour = 'red' WHERE number IN (SELECT number FROM @.entries WHERE colour IS NULL LIMIT 100)
         RETURNING 1`,
     },
     { index: 'entries_colour', table: 'entries', on: '(colour, number)' },
