@@ -1,14 +1,14 @@
-/** How much room the limits and the account of a call have for others, by the verdict on it. */
+/** How many more calls the limits and the account of a call would admit. */
 import type { CapAmounts } from '../money/caps/contract.ts'
 import { capFits } from '../money/caps/period.ts'
 import type { Hold, HoldVerdict, LedgerAccount } from '../money/ledger/contract.ts'
 import type { LimitClaim, LimitVerdict } from '../money/limits/contract.ts'
 
-/** With room for so many more such calls, nobody soon needs what one of them gives back. */
+/** If so many more such calls fit, what one of them gives back may wait. */
 const many = 16
 const nothing: CapAmounts = { money: 0n, tokens: 0n, calls: 0n }
 
-/** Whether there is room for many more such calls. */
+/** Whether many more such calls fit. */
 export function hasRoom(
   claim: LimitClaim | undefined,
   limits: LimitVerdict | undefined,

@@ -50,7 +50,7 @@ export class SettlementQueue {
         })
   }
 
-  /** `hasRoom`: whether nobody soon needs what is given back. Only asked where it makes a difference. */
+  /** `hasRoom`: whether many more such calls fit, so that this may wait. Called only if the stores are asynchronous. */
   add(returned: AdmissionEnd['returned'], end: AdmissionEnd['end'], hasRoom: () => boolean = () => false): void {
     const mayWait = this.waitMs > 0 && (this.#money.isAsync || this.#limits.isAsync) && hasRoom()
     if (returned !== undefined && end !== undefined && this.#limits === this.#money) {

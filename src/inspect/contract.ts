@@ -23,7 +23,7 @@ export interface InspectedCall {
   }
 }
 
-/** What becomes of a request. */
+/** Whether a request is passed on, refused or changed. */
 export type RequestVerdict =
   /** The client gets an error in the form of its API, and no vendor is called. */
   | {

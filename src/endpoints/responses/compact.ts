@@ -55,8 +55,8 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
 type Draft = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
 
 /**
- * The vendor's own compaction. Undefined if it has none, if nobody could look into it, or if the output is limited: no vendor accepts
- * a limit for compactions, and the cost must not exceed the held amount.
+ * The vendor's own compaction. Undefined if it has none, if inspectors would have to read it, which its encryption prevents, or if
+ * the output is limited: no vendor accepts a limit for compactions, and the cost must not exceed the held amount.
  */
 async function compactByVendor(
   provider: Provider,

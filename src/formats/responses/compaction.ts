@@ -7,7 +7,7 @@ export function sealedSummary(summary: string): string {
   return seal(anyMaker, Buffer.from(summary).toString('base64url'))
 }
 
-/** What a model that reads a summary is told; undefined for a compaction that only its vendor can read. */
+/** A summary as text for a model; undefined for a compaction that only its vendor can read. */
 export function summaryText(encrypted: unknown): string | undefined {
   const packed = unseal(encrypted, anyMaker)
   if (packed === undefined) return undefined

@@ -29,7 +29,7 @@ export async function serveDetached<R, A>(
   if (ticket !== undefined) ticket.keeper = job
   const parts = { id, exchange, keyed: undefined, startedAt, elapsedMs, watch, client: job.cancellation }
   request.keyed = undefined
-  // Before the vendor is called: whoever repeats the request gets this response, even if this process dies.
+  // Before the vendor is called, so that a repeated request gets this response even if this process dies.
   await keyed?.keep(reply)
   void job.run(serve(assembly, endpoint, parts, { caller, order, model }, ticket))
   return shown

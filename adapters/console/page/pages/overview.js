@@ -3,11 +3,11 @@ import { useMemo } from 'preact/hooks'
 import { get } from '../api.js'
 import { compact, duration, percent, roundMoney, whole } from '../format.js'
 import { useEvery, useLoad } from '../load.js'
-import { filter, usePlace } from '../location.js'
+import { usePlace } from '../location.js'
 import { Button } from '../parts/button.js'
 import { ChartCard } from '../parts/chart.js'
 import { PageHead } from '../parts/details.js'
-import { SelectField } from '../parts/field.js'
+import { GroupFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { before, PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
 import { ShareCard } from '../parts/share.js'
@@ -40,18 +40,7 @@ export function OverviewPage() {
       { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] },
       h('p', { class: 'subtitle' }, t('timesIn', { zone: timeZone() })),
     ),
-    isBilled &&
-      h(
-        'div',
-        { class: 'filters' },
-        h(SelectField, {
-          label: t('groupBy'),
-          compact: true,
-          value: by,
-          onChange: (value) => filter({ by: value }),
-          options: offered.map((each) => /** @type {const} */ ([each, t(`by_${each}`)])),
-        }),
-      ),
+    isBilled && h('div', { class: 'filters' }, h(GroupFilter, { by, offered })),
     role === 'admin' && h(Warnings, null),
     error !== undefined && h(ErrorNotice, { error, retry: reload }),
     data === undefined && error === undefined && h(Loading, null),

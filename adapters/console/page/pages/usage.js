@@ -2,14 +2,13 @@ import { h } from '../preact.js'
 import { get, urlOf } from '../api.js'
 import { money, percent, whole } from '../format.js'
 import { useLoad } from '../load.js'
-import { filter, linkTo, usePlace } from '../location.js'
+import { linkTo, usePlace } from '../location.js'
 import { LinkButton } from '../parts/button.js'
 import { PageHead } from '../parts/details.js'
-import { SelectField } from '../parts/field.js'
 import { Empty } from '../parts/notice.js'
 import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
 import { table } from '../parts/table.js'
-import { AccountFilter, ModelFilter } from '../parts/filters.js'
+import { AccountFilter, GroupFilter, ModelFilter } from '../parts/filters.js'
 import { useKeyNames } from '../parts/key-names.js'
 import { useSession } from '../session.js'
 import { named, t } from '../words.js'
@@ -86,13 +85,7 @@ export function UsagePage() {
     h(
       'div',
       { class: 'filters' },
-      h(SelectField, {
-        label: t('groupBy'),
-        compact: true,
-        value: by,
-        onChange: (value) => filter({ by: value }),
-        options: offered.map((each) => /** @type {const} */ ([each, t(`by_${each}`)])),
-      }),
+      h(GroupFilter, { by, offered }),
       role === 'admin' && h(AccountFilter, null),
       h(ModelFilter, null),
     ),

@@ -29,6 +29,17 @@ export function ChoiceFilter({ name, label, usual = '', options }) {
   return h(SelectField, { label, compact: true, value, onChange: (chosen) => filter({ [name]: chosen }), options })
 }
 
+/** What is divided by. @param {{ by: string, offered: readonly ('model' | 'provider' | 'providerModel' | 'key' | 'account' | 'user' | 'tag' | 'endpoint' | 'group' | 'day')[] }} properties */
+export function GroupFilter({ by, offered }) {
+  return h(SelectField, {
+    label: t('groupBy'),
+    compact: true,
+    value: by,
+    onChange: (value) => filter({ by: value }),
+    options: offered.map((each) => /** @type {const} */ ([each, t(`by_${each}`)])),
+  })
+}
+
 /** With suggestions: the accounts whose id begins with what is typed. */
 export function AccountFilter() {
   const { features } = useSession()
