@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../callers/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
+import { fresh, oddNames, race, suiteOf, withinOneSecond, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { testKeySearch } from './key-search.ts'
 import { testKeyNames } from './exact-names.ts'
 
@@ -25,9 +25,6 @@ function next(before: KeyRecord, changes: Partial<KeyRecord>): KeyRecord {
 
 /** A store with the optional methods that this suite needs. */
 type FullStore = KeyStore & Required<Pick<KeyStore, 'insert'>>
-
-/** The time within which `watch` must report a change. */
-const noticeMs = 1_000
 
 /**
  * Registers one test for each requirement of the `KeyStore` contract. The store must implement `insert`; the tests of
@@ -151,20 +148,13 @@ export function testKeyStore(
   it('watch reports every change, also by another process, within a second', async (store, other) => {
     if (store.watch === undefined) return
     const seen = new Set<string>()
-    let wake: (() => void) | undefined
-    const unwatch = store.watch((hash) => {
-      seen.add(hash)
-      wake?.()
-    })
+    const unwatch = store.watch((hash) => seen.add(hash))
     const reported = async (hash: string) => {
-      const deadline = Date.now() + noticeMs
-      while (!seen.has(hash) && Date.now() < deadline) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          setTimeout(resolve, deadline - Date.now() + 1)
-        })
-      }
-      assert.ok(seen.has(hash), `watch did not report the change within ${noticeMs} ms`)
+      const told = await withinOneSecond(
+        () => seen.has(hash),
+        async () => store.find(hash),
+      )
+      assert.ok(told, 'watch did not report the change within one second')
       seen.delete(hash)
     }
     try {

@@ -70,6 +70,18 @@ export function suiteOf<Store extends { close?(): Promise<void> | void }>(
   }
 }
 
+/**
+ * Whether `happened` becomes true within one second. The time that the store needs for `read` is not counted, so that a busy
+ * machine does not make a store look late.
+ */
+export async function withinOneSecond(happened: () => boolean, read: () => Promise<unknown>): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < 1_000 && !happened(); waitedMs += 50) {
+    await pause(50)
+    await read()
+  }
+  return happened()
+}
+
 /** A unique name. */
 export function fresh(kind: string): string {
   return `${kind} ${randomUUID()}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RegistryEntry, RegistryStore } from '../models/stored/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
+import { fresh, oddNames, race, suiteOf, withinOneSecond, type StoreKitOptions, type TestFunction } from './kit.ts'
 
 /**
  * Registers one test for each requirement of the `RegistryStore` contract.
@@ -72,20 +72,17 @@ export function testRegistryStore(
   it('watch reports changes of every handle within one second, until it is ended', async (store, other) => {
     if (store.watch === undefined) return
     let count = 0
-    let wake: (() => void) | undefined
-    const end = store.watch(() => {
-      count++
-      wake?.()
-    })
+    const end = store.watch(() => count++)
     const entry = entryOf(fresh('model'))
     try {
       for (const [at, handle] of [other, store].entries()) {
         const before = count
-        const changed = new Promise<void>((resolve) => (wake = resolve))
         assert.equal(await handle.put({ ...entry, version: at + 1 }), true)
-        const late = new Promise((resolve) => setTimeout(resolve, 1_000))
-        await Promise.race([changed, late])
-        assert.ok(count > before, 'no call within one second of the change')
+        const told = await withinOneSecond(
+          () => count > before,
+          async () => store.all(),
+        )
+        assert.ok(told, 'no call within one second of the change')
       }
     } finally {
       end()
