@@ -247,6 +247,7 @@ const operations: Readonly<Record<string, string>> = {
   rerank: 'rerank',
   'audio.speech': 'speech',
   'audio.transcriptions': 'transcription',
+  'audio.translations': 'speech_translation',
   'videos.create': 'video_generation',
   'videos.generations.create': 'video_generation',
   moderations: 'moderation',

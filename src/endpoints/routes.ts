@@ -33,7 +33,7 @@ import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 import { rerank } from './rerank/rerank.ts'
 import { speech } from './speech/speech.ts'
-import { transcriptions } from './transcriptions/transcriptions.ts'
+import { transcriptions, translations } from './transcriptions/transcriptions.ts'
 
 /** The gateway's own endpoints. */
 export const ownEndpoints: readonly Endpoint[] = [
@@ -73,6 +73,7 @@ export const ownEndpoints: readonly Endpoint[] = [
   rerank,
   speech,
   transcriptions,
+  translations,
   submitVideo,
   retrieveVideoTask,
   listVideos,

@@ -59,7 +59,7 @@ const makers: readonly (readonly [Product, readonly (keyof Provider)[]])[] = [
   ['text', ['generate', 'chat', 'complete', 'respond', 'message']],
   ['vectors', ['embed']],
   ['images', ['generateImages', 'editImages']],
-  ['transcripts', ['transcribe']],
+  ['transcripts', ['transcribe', 'translateSpeech']],
   ['speech', ['speak']],
   ['ranking', ['rerank']],
   ['videos', ['video']],

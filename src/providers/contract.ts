@@ -165,6 +165,9 @@ export interface Provider {
   /** Transcribes the audio file `file` of `call.form`. */
   transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
 
+  /** Translates the speech of the audio file `file` of `call.form` into English. The request never streams. */
+  translateSpeech?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
+
   /**
    * True if the provider calls `call.sent` once the vendor has received the whole request. Otherwise a request counts as
    * sent when the provider is called, so a client that disconnects before the response is charged for its prompt.

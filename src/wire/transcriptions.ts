@@ -8,7 +8,7 @@ import type { TokenUsage } from './usage.ts'
 /** The format of a transcription response. */
 export type TranscriptFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json'
 
-/** The text fields of the form of `POST /v1/audio/transcriptions`. The audio is the part `file` of `call.form`. */
+/** The text fields of the form of `POST /v1/audio/transcriptions`, of which translations have fewer. The audio is the part `file` of `call.form`. */
 export interface TranscriptionRequest {
   readonly model: string
   /** The spoken language as an ISO 639-1 code, such as `en`. */

@@ -19,6 +19,7 @@ const answers: readonly (readonly [path: RegExp, whole: string, event?: string])
   [/\/moderations$/, 'CreateModerationResponse'],
   [/\/images\/(?:generations|edits)$/, 'ImagesResponse'],
   [/\/audio\/transcriptions$/, 'CreateTranscriptionResponseJson'],
+  [/\/audio\/translations$/, 'CreateTranslationResponseJson'],
 ]
 
 /** Endpoints whose events have a type. */
@@ -66,6 +67,7 @@ async function faultsOf(path: string, response: Response): Promise<string[]> {
 function wholeSchema(schema: string, text: string): string {
   const { task, language } = JSON.parse(text) as { task?: string; language?: string }
   if (task === undefined) return schema
+  if (task === 'translate') return 'CreateTranslationResponseVerboseJson'
   return `CreateTranscriptionResponse${language === undefined ? 'Diarized' : 'Verbose'}Json`
 }
 

@@ -160,6 +160,20 @@ describe.each(['demo-transcription', 'openai/gpt-9'])('transcripts of %s', (mode
   })
 })
 
+describe.each(['demo-transcription', 'openai/gpt-9'])('translations of %s', (model) => {
+  test('json, text, subtitles, and verbose_json in English', async () => {
+    const translated = async (format: 'json' | 'text' | 'srt' | 'vtt' | 'verbose_json') =>
+      client.audio.translations.create({ model, file: await soundFile(), response_format: format })
+    expect(await translated('json')).toEqual(expect.objectContaining({ text: statement }))
+    expect(await translated('text')).toBe(`${statement}\n`)
+    expect(await translated('srt')).toMatch(/^1\n00:00:00,000 -->/)
+    expect(await translated('vtt')).toMatch(/^WEBVTT\n\n00:00:00.000 -->/)
+    const verbose = await translated('verbose_json')
+    expect(verbose).toMatchObject({ task: 'translate', language: 'english', duration: 2.5, text: statement })
+    expect(verbose).toHaveProperty('segments.2.end', 2.5)
+  })
+})
+
 test('an unsupported size is an error with the name of the field', async () => {
   const asked = client.images.generate({ model: 'demo-image', prompt: 'a cat', size: '16:9' })
   await expect(asked).rejects.toMatchObject({ status: 400, param: 'size' })

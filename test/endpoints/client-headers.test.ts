@@ -41,6 +41,7 @@ const asked: Readonly<Record<string, object | FormData>> = {
   '/images/generations': { prompt: 'Hi' },
   '/images/edits': formOf(['model', 'm'], ['prompt', 'Hi'], ['image', new Blob(['x']), 'a.png']),
   '/audio/transcriptions': formOf(['model', 'm'], ['file', new Blob(['x']), 'a.wav']),
+  '/audio/translations': formOf(['model', 'm'], ['file', new Blob(['x']), 'a.wav']),
   '/videos': { prompt: 'Hi', seconds: '4', size: '720x1280' },
 }
 

@@ -44,6 +44,7 @@ test('there are commands for the endpoints', () => {
     new Set([
       '/audio/speech',
       '/audio/transcriptions',
+      '/audio/translations',
       '/chat/completions',
       '/completions',
       '/conversations',
@@ -77,6 +78,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   rerank: /"results":\[\{"index":1,/,
   'audio/speech': /^$/,
   'audio/transcriptions': /^WEBVTT/,
+  'audio/translations': /^1\n00:00:00,000 -->/,
   'v1beta/models/demo:generateContent': /"candidates"/,
   'videos/generations': /"id":"(video_[\w-]+)"[\s\S]*"id":"\1"/,
 }

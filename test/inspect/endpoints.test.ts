@@ -37,6 +37,7 @@ const requests: Readonly<Record<string, readonly [path: string, body: object | F
     '/v1/audio/transcriptions',
     formOf(['model', 'm'], ['file', file, 'a.wav'], ['prompt', ask]),
   ],
+  'audio.translations': ['/v1/audio/translations', formOf(['model', 'm'], ['file', file, 'a.wav'], ['prompt', ask])],
   'videos.create': ['/v1/videos', { model: 'video', prompt: ask }],
   'videos.generations.create': ['/v1/videos/generations', { model: 'video', prompt: ask }],
   'messages.count_tokens': ['/v1/messages/count_tokens', { model: 'claude', messages: chatMessages }],

@@ -89,6 +89,13 @@ export const mediaFeatures: readonly MediaFeature[] = [
     native: { openai: holds('/audio/transcriptions', 'a.wav'), sdk: holds('transcription', 'audio/wav') },
   },
   {
+    name: 'translations of speech',
+    ask: async (client, model) => client.audio.translations.create({ model, file: await sound() }),
+    models: { ...chatters, openai: 'whisper-1', gemini: 'gemini-3-flash' },
+    native: { openai: holds('/audio/translations', 'a.wav') },
+    how: 'not with the presets `mistral` and `openrouter`',
+  },
+  {
     name: 'videos',
     ask: (client, model) => client.videos.create({ model, prompt: 'a hatch', seconds: '4' }),
     models: { ...chatters, openai: 'sora-2', gemini: 'gemini-omni-1.1-flash' },

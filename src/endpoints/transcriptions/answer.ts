@@ -14,7 +14,7 @@ import type {
 import type { Inspection } from '../../inspect/inspection.ts'
 import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, leastSeconds, transcriptText, textTypes } from './formats.ts'
+import { jsonOf, secondsOf, leastSeconds, transcriptText, textTypes, type TranscriptTask } from './formats.ts'
 import type { Recording } from './recording.ts'
 import { endOf } from './subtitles.ts'
 import { withUsage } from './usage.ts'
@@ -95,7 +95,7 @@ async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcrip
 }
 
 /** The non-streaming reply. Throws 400 if the format needs timestamps that the transcript does not have. */
-export function transcriptReply(answer: OpenTranscript, context: TranscriptContext): Reply {
+export function transcriptReply(answer: OpenTranscript, context: TranscriptContext, task: TranscriptTask): Reply {
   if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   const { request } = context.order
   const format = formatOf(request)
@@ -107,7 +107,7 @@ export function transcriptReply(answer: OpenTranscript, context: TranscriptConte
   const { transcript, bytes } = answer
   count(context, answer.recording, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(transcriptText(transcript, format), 200, type)
-  return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
+  return bytes === undefined ? jsonReply(jsonOf(transcript, format, request, task)) : bytesReply(bytes)
 }
 
 /** The frames of a stream; without event names, as OpenAI sends them. */

@@ -15,6 +15,9 @@ export const textTypes: Readonly<Partial<Record<TranscriptFormat, string>>> = {
   vtt: 'text/vtt; charset=utf-8',
 }
 
+/** Whether a transcript is what was said, or its translation into English. */
+export type TranscriptTask = 'transcribe' | 'translate'
+
 /** A transcript in a text format. Throws 400 if the format needs timestamps that the transcript does not have. */
 export function transcriptText(transcript: Transcript, format: TranscriptFormat): string {
   if (format === 'srt') return srtOf(cuesOf(transcript))
@@ -22,8 +25,13 @@ export function transcriptText(transcript: Transcript, format: TranscriptFormat)
 }
 
 /** A transcript in a JSON format. Throws 400 if the format needs timestamps that the transcript does not have. */
-export function jsonOf(transcript: Transcript, format: TranscriptFormat, request: TranscriptionRequest): object {
-  if (format === 'verbose_json') return verbose(transcript, request)
+export function jsonOf(
+  transcript: Transcript,
+  format: TranscriptFormat,
+  request: TranscriptionRequest,
+  task: TranscriptTask,
+): object {
+  if (format === 'verbose_json') return verbose(transcript, request, task)
   if (format === 'diarized_json') return diarized(transcript)
   const { segments: _, words: __, duration: ___, language: ____, ...rest } = transcript
   return rest
@@ -43,12 +51,12 @@ export function leastSeconds(textBytes: number): number {
   return Math.max(1, Math.ceil(textBytes / speechBytesPerSecond))
 }
 
-function verbose(transcript: Transcript, request: TranscriptionRequest): object {
+function verbose(transcript: Transcript, request: TranscriptionRequest, task: TranscriptTask): object {
   const { text, language, segments, words, duration: _, ...rest } = transcript
   const granularities = request.timestamp_granularities ?? ['segment']
   return {
-    task: 'transcribe',
-    language: language ?? request.language ?? 'unknown',
+    task,
+    language: task === 'translate' ? 'english' : (language ?? request.language ?? 'unknown'),
     duration: secondsOf(transcript) ?? 0,
     text,
     ...(words && granularities.includes('word') && { words }),

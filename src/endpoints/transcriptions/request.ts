@@ -1,6 +1,6 @@
 /**
- * Validation of transcription requests, which are always forms. Source of the fields: OpenAI's
- * CreateTranscriptionRequest.
+ * Validation of transcription and translation requests, which are always forms. Source of the fields: OpenAI's
+ * CreateTranscriptionRequest and CreateTranslationRequest.
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
@@ -41,16 +41,34 @@ const kinds: FieldKinds = {
   known_speaker_references: 'list',
 }
 
+const translationSchema = z.looseObject({
+  ...schema.pick({ model: true, prompt: true, temperature: true }).shape,
+  response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt']).optional(),
+})
+
+const translationKinds: FieldKinds = { temperature: 'number' }
+
 /** Reads and validates a transcription request. */
-export async function readTranscription(exchange: Exchange, sizes: Sizes): Promise<Order<TranscriptionRequest>> {
+export const readTranscription: ReadForm = (exchange, sizes) => read(exchange, sizes, schema, kinds)
+
+/** Reads and validates a translation request. */
+export const readTranslation: ReadForm = (exchange, sizes) => read(exchange, sizes, translationSchema, translationKinds)
+
+type ReadForm = (exchange: Exchange, sizes: Sizes) => Promise<Order<TranscriptionRequest>>
+
+async function read(exchange: Exchange, sizes: Sizes, fields: z.ZodType, types: FieldKinds) {
   // The model alone determines the routing; the cost is known only afterwards.
-  const form = await readForm(exchange, sizes, { passOn: ({ fields }) => fields.has('model'), check: checkForm })
-  return formOrder<TranscriptionRequest>(form, kinds)
+  const form = await readForm(exchange, sizes, {
+    passOn: (arrived) => arrived.fields.has('model'),
+    check(arrived, whole) {
+      verify(fields, fieldsOf(arrived, types))
+      if (whole) checkFile(arrived)
+    },
+  })
+  return formOrder<TranscriptionRequest>(form, types)
 }
 
-function checkForm(form: UploadedForm, whole: boolean): void {
-  verify(schema, fieldsOf(form, kinds))
-  if (!whole) return
+function checkFile(form: UploadedForm): void {
   const files = form.files.filter((name) => name === 'file').length
   if (files === 1) return
   if (files > 1) throw invalid('"file" must appear only once.', 'file')

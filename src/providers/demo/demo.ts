@@ -17,7 +17,7 @@ import { editImages, generateImages } from './images.ts'
 import { moderate } from './moderate.ts'
 import { rerank } from './rerank.ts'
 import { speak } from './speak.ts'
-import { transcribe } from './transcribe.ts'
+import { transcribe, translateSpeech } from './transcribe.ts'
 import { demoVideo } from './video.ts'
 
 /** Options of `demo`. */
@@ -48,6 +48,8 @@ export interface DemoProvider extends Provider {
   speak(call: Call<SpeechRequest>): AsyncIterable<SpeechPiece>
   /** Returns a description of a WAV file as its transcript: there is no speech recognition. */
   transcribe(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
+  /** Returns the same description, which is in English. */
+  translateSpeech(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
 }
 
 /** The names of the models. Every other name works too. */
@@ -91,6 +93,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     rerank: parsing(rerank),
     speak: (call) => speak(call, paceMs),
     transcribe: (call) => transcribe(call, paceMs),
+    translateSpeech,
     video: demoVideo(videoSeconds, Date.now),
     models: async () => models,
   }

@@ -14,6 +14,11 @@ export async function transcribe(call: Call<TranscriptionRequest>, paceMs: numbe
   return call.stream ? events(call, transcript, paceMs) : transcript
 }
 
+/** The description is in English already. */
+export async function translateSpeech({ form }: Call<TranscriptionRequest>): Promise<TranscriptAnswer> {
+  return transcriptOf(await soundOf(form))
+}
+
 async function soundOf(form: Form | undefined): Promise<Sound> {
   let sound: Sound | undefined
   for await (const part of form?.parts() ?? []) {

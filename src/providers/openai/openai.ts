@@ -57,7 +57,8 @@ export function openai(given: OpenAIOptions = {}): Provider {
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
     speak: (call) => speak(vendor, call, options, hasResponses(options) || options.preset === 'azure'),
-    transcribe: (call) => transcribe(vendor, call),
+    transcribe: (call) => transcribe(vendor, call, '/audio/transcriptions'),
+    ...(translatesSpeech(given) && { translateSpeech: (call) => transcribe(vendor, call, '/audio/translations') }),
     ...(hasResponses(options) && {
       respond: (call) => respond(vendor, call, options),
       compact: (call) => compact(vendor, call),
@@ -105,6 +106,11 @@ function hasResponses({ responses, baseURL }: OpenAIOptions): boolean {
 function ranks({ preset, baseURL }: OpenAIOptions): boolean {
   if (preset === undefined) return baseURL !== undefined
   return ['llamacpp', 'openrouter', 'together', 'vllm'].includes(preset)
+}
+
+/** Vendors that transcribe, and have no endpoint for translations. */
+function translatesSpeech({ preset }: OpenAIOptions): boolean {
+  return preset !== 'mistral' && preset !== 'openrouter'
 }
 
 async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<RerankAnswer> {

@@ -9,9 +9,13 @@ import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../wi
 import { readTyped } from './typed-events.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
 
-export async function transcribe(vendor: Vendor, call: Call<TranscriptionRequest>): Promise<TranscriptAnswer> {
+export async function transcribe(
+  vendor: Vendor,
+  call: Call<TranscriptionRequest>,
+  path: '/audio/transcriptions' | '/audio/translations',
+): Promise<TranscriptAnswer> {
   if (call.form === undefined) throw invalid('Missing required parameter: "file".', 'file')
-  const started = await vendor.postForm('/audio/transcriptions', call, amendForm(call.form, countable))
+  const started = await vendor.postForm(path, call, amendForm(call.form, countable))
   const maxBytes = vendor.client.answerBytes
   if (isMediaType(started.transfer.contentType, 'text/event-stream')) {
     return renamed(

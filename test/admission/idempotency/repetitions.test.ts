@@ -46,6 +46,7 @@ const requests: [path: string, body: () => object, other: () => object][] = [
   ],
   ['/images/edits', () => edit('a'), () => edit('b')],
   ['/audio/transcriptions', () => recording(1), () => recording(1.5)],
+  ['/audio/translations', () => recording(1), () => recording(1.5)],
 ]
 
 const models = { '*': demo({ paceMs: 0 }) }
