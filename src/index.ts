@@ -23,6 +23,7 @@ export {
 export type { AllowanceRequest, ExpiringCredit } from './admin/credits.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
+export type { OpenCallView } from './admin/open-calls.ts'
 export type { CsvAdmin } from './admin/csv.ts'
 export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
 export type { Remainder } from './admin/erase.ts'

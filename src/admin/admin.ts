@@ -9,6 +9,8 @@ import { AuditAdmin } from './audit/audit-admin.ts'
 import type { Actor } from './audit/change.ts'
 import { AlertAdmin } from './alerts.ts'
 import { CapAdmin } from './caps.ts'
+import { openCallsIn, type OpenCallView } from './open-calls.ts'
+import type { UsageScope } from './usage-scope.ts'
 import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
@@ -168,6 +170,14 @@ export class Admin {
    */
   reconcile(question: ReconcileQuestion): Promise<Reconciliation> {
     return reconcile(this.#services, question)
+  }
+
+  /**
+   * The requests of `account`, or with `all: true` of all accounts, that wait for a model or whose response is being sent: the oldest
+   * first, at most 1,000. Those of this process only, because nothing of them is stored before their end.
+   */
+  openCalls(scope: UsageScope): OpenCallView[] {
+    return openCallsIn(this.#services.calls, scope)
   }
 
   /** The names of the model groups, as far as this process knows them. */

@@ -1,5 +1,6 @@
 import type { AuditLog } from './audit/audit-log.ts'
 import type { Actor, Note } from './audit/change.ts'
+import type { Meter } from '../admission/meter.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
 import type { SettlementQueue } from '../admission/settlement-queue.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
@@ -13,6 +14,7 @@ import type { RegistryStore } from '../models/stored/contract.ts'
 import type { LiveRegistry } from '../models/stored/live-registry.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { GuardedStore } from './guarded-store.ts'
+import type { OpenCalls } from '../http/open-calls.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
@@ -44,6 +46,8 @@ export interface AdminServices {
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
   /** Undefined without billing. */
   readonly currency: string | undefined
+  /** In progress in this process. */
+  readonly calls: OpenCalls<Meter>
   readonly caps: CapHolds
   readonly settlements: Pick<SettlementQueue, 'returnedByAll'>
   readonly catalogue: Catalogue

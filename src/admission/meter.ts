@@ -68,17 +68,17 @@ export class Meter implements Tally {
   ending: (() => void) | undefined
   /** See `Receipt.omitted`. */
   omitted: readonly string[] | undefined
-  readonly #endpoint: string
-  readonly #request: Metered
+  readonly endpoint: string
+  readonly request: Metered
   #deployment: Tried | undefined
   #lost: LostUsage[] | undefined
   /** The fraction of the request sent to the provider in the current attempt, 0 to 1. */
   #sent = 0
   /** Milliseconds from the start of the request to that of the attempt. */
   #attemptMs = 0
-  #attempts = 0
+  attempts = 0
   readonly #log: AttemptLog | undefined
-  #firstByteMs: number | undefined
+  firstByteMs: number | undefined
   #isBilled = false
   #isAbandoned = false
   #continued: Receipt['continued']
@@ -88,8 +88,8 @@ export class Meter implements Tally {
 
   /** `endpoint`: its name in the receipt. */
   constructor(endpoint: string, request: Metered) {
-    this.#endpoint = endpoint
-    this.#request = request
+    this.endpoint = endpoint
+    this.request = request
     this.omitted = request.order.omitted
     this.#log = request.logsAttempts === true ? new AttemptLog() : undefined
   }
@@ -104,15 +104,15 @@ export class Meter implements Tally {
   }
 
   get watch(): Tally['watch'] {
-    return this.#request.watch
+    return this.request.watch
   }
 
   /** Starts an attempt. Nobody pays for the usage of earlier ones, which failed. `serviceTier`: as requested. */
   attempt(deployment: Tried, serviceTier?: string): void {
     if (this.#isAbandoned || this.usage !== undefined || this.textBytes > 0 || this.units !== undefined) this.#lose()
     this.#isAbandoned = false
-    this.#attempts++
-    this.#attemptMs = this.#request.elapsedMs()
+    this.attempts++
+    this.#attemptMs = this.request.elapsedMs()
     this.#sent = deployment.provider.reportsSent === true ? 0 : 1
     this.usage = undefined
     this.textBytes = 0
@@ -120,7 +120,7 @@ export class Meter implements Tally {
     this.estimate = undefined
     this.ending = undefined
     this.serviceTier = serviceTier
-    this.omitted = this.#request.order.omitted
+    this.omitted = this.request.order.omitted
     this.#deployment = deployment
     this.#log?.start(this.#attemptMs)
   }
@@ -129,7 +129,7 @@ export class Meter implements Tally {
   #lose(): void {
     const deployment = this.#deployment as Tried
     const usage =
-      this.usage ?? this.estimate ?? usageOf(this.#request.order.promptTokens, estimateTokens(this.textBytes))
+      this.usage ?? this.estimate ?? usageOf(this.request.order.promptTokens, estimateTokens(this.textBytes))
     const units = unitsOf(this.usage, this.units)
     const serviceTier = this.usage?.service_tier ?? this.serviceTier
     this.#lost ??= []
@@ -145,8 +145,8 @@ export class Meter implements Tally {
     this.#lost = [...(this.#lost ?? []), { deployment: this.#continuing ?? (this.#deployment as Tried), usage: used }]
     this.#continuing = deployment
     this.lastUsed = undefined
-    this.#attempts++
-    this.#attemptMs = this.#request.elapsedMs()
+    this.attempts++
+    this.#attemptMs = this.request.elapsedMs()
     this.#log?.start(this.#attemptMs)
     const { provider, model: providerModel } = deployment
     this.#continued = [...(this.#continued ?? []), { provider: provider.name, providerModel }]
@@ -189,7 +189,7 @@ export class Meter implements Tally {
 
   /** Records the time of the first content. */
   firstByte(): void {
-    this.#firstByteMs ??= this.#request.elapsedMs()
+    this.firstByteMs ??= this.request.elapsedMs()
   }
 
   /** Ends the measurement and delivers the receipt. Further calls do nothing. */
@@ -197,8 +197,8 @@ export class Meter implements Tally {
     if (this.#ended) return
     this.#ended = true
     this.ending?.()
-    const { id, caller, order, startedAt } = this.#request
-    const { user, session, agent, tags } = this.#request.attribution
+    const { id, caller, order, startedAt } = this.request
+    const { user, session, agent, tags } = this.request.attribution
     const answered =
       outcome === 'completed' || this.textBytes > 0 || this.usage !== undefined || this.units !== undefined
     const unanswered = outcome === 'cancelled' && !answered && this.#sent > 0
@@ -209,17 +209,17 @@ export class Meter implements Tally {
     const serviceTier = this.usage?.service_tier ?? this.serviceTier
     const receipt: { -readonly [Name in keyof Receipt]: Receipt[Name] } = {
       id,
-      endpoint: this.#endpoint,
+      endpoint: this.endpoint,
       outcome,
       account: caller.account,
       group: caller.group,
       model: order.model,
-      attempts: this.#attempts,
+      attempts: this.attempts,
       stream: order.stream,
       usage: this.usage ?? this.estimate ?? usageOf(prompt, this.#written(outcome, error)),
       usageSource: this.usage === undefined ? 'estimated' : 'reported',
       startedAt,
-      totalMs: this.#request.elapsedMs(),
+      totalMs: this.request.elapsedMs(),
     }
     if (error !== undefined) {
       receipt.code = error.code
@@ -244,16 +244,16 @@ export class Meter implements Tally {
     const units = unitsOf(this.usage, this.units)
     if (units !== undefined) receipt.units = units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
-    if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs
+    if (this.firstByteMs !== undefined) receipt.firstByteMs = this.firstByteMs
     if (this.#isAbandoned) this.#lose()
     if (this.#continuing !== undefined && this.lastUsed !== undefined)
       this.#lost?.push({ deployment: this.#continuing, usage: this.lastUsed })
-    this.#request.deliver(receipt, this.#lost)
+    this.request.deliver(receipt, this.#lost)
   }
 
   /** Estimates the tokens that the vendor has written. `error`: undefined if its response was read to the end. */
   #written(outcome: Receipt['outcome'], error: GatewayError | undefined): number {
-    const { hidden, elapsedMs } = this.#request
+    const { hidden, elapsedMs } = this.request
     const seen = estimateTokens(this.textBytes)
     if (outcome !== 'cancelled' || error === undefined || hidden === undefined) return seen
     if (this.#sent === 0 || this.#deployment === undefined) return seen

@@ -61,7 +61,7 @@ export class Served<R, A> implements Trial<A> {
   constructor(parts: {
     readonly endpoint: CallEndpoint<R, A>
     readonly admitted: Admitted<R>
-    readonly call: OpenCall
+    readonly call: OpenCall<Meter>
     readonly candidates: readonly Deployment[]
     readonly observer: Observer
     readonly queues: VendorQueues | undefined
@@ -82,7 +82,7 @@ export class Served<R, A> implements Trial<A> {
     this.#succession = model.continue === true && order.stream ? new Succession(parts.candidates) : undefined
     const successor = this.#succession && ((failure: unknown, used: Usage) => this.#successor(failure, used))
     const inParts = successor !== undefined || inspection !== undefined
-    const meter = new Meter(endpoint.name, admitted)
+    const meter = (parts.call.subject = new Meter(endpoint.name, admitted))
     this.context = { id, order, model, meter, observer, startedAt, successor, inspection, inParts }
     const { lengthFields } = endpoint
     this.#bound =

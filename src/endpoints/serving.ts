@@ -1,4 +1,5 @@
 /** The part of a request after admission: choosing a deployment, calling its provider, responding, settling. */
+import type { Meter } from '../admission/meter.ts'
 import { GatewayError } from '../errors.ts'
 import { eventStream, type EventStreamOptions, type Frames } from '../http/event-stream.ts'
 import type { Reply, StreamBody } from '../http/exchange.ts'
@@ -57,7 +58,7 @@ export class Serving {
    * The reply to a request. Throws the error to respond with. In every case, at the latest when the body ends, the
    * receipt is delivered, the call is closed and the form is disposed of.
    */
-  async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall): Promise<Reply> {
+  async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall<Meter>): Promise<Reply> {
     const { observer, random, queues } = this.#options
     const { order, model, conversation } = admitted
     const preference = this.#preference

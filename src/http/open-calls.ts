@@ -4,15 +4,17 @@ import { Canceller, type Cancellation } from './cancellation.ts'
 import { longestTimerMs } from './deadline.ts'
 
 /** One call in progress. Cancelled with a `GatewayError` when the response is no longer needed, or at shutdown. */
-export class OpenCall extends Canceller {
-  readonly #calls: OpenCalls
+export class OpenCall<Subject = unknown> extends Canceller {
+  /** What it is about, for whoever lists the open calls. */
+  subject: Subject | undefined
+  readonly #calls: OpenCalls<Subject>
   #client: Cancellation
   readonly #drainMs: number
   #disconnected = false
   #timer: NodeJS.Timeout | undefined
 
   /** Use `OpenCalls.open`. */
-  constructor(calls: OpenCalls, client: Cancellation, drainMs: number) {
+  constructor(calls: OpenCalls<Subject>, client: Cancellation, drainMs: number) {
     super()
     this.#calls = calls
     this.#client = client
@@ -62,6 +64,7 @@ export class OpenCall extends Canceller {
   done(reason?: GatewayError): void {
     this.#client.removeEventListener('abort', this)
     clearTimeout(this.#timer)
+    this.subject = undefined
     if (!this.#calls.close(this, this.#timer !== undefined)) return
     if (reason !== undefined) this.abort(reason)
   }
@@ -73,8 +76,8 @@ export class OpenCall extends Canceller {
 }
 
 /** The calls and requests in progress in one gateway. */
-export class OpenCalls {
-  readonly #open = new Set<OpenCall>()
+export class OpenCalls<Subject = unknown> {
+  readonly #open = new Set<OpenCall<Subject>>()
   readonly #maxDrains: number
   #drains = 0
   #requests = 0
@@ -89,6 +92,11 @@ export class OpenCalls {
   /** The number of open calls. */
   get size(): number {
     return this.#open.size
+  }
+
+  /** The open calls, the oldest first. */
+  [Symbol.iterator](): Iterator<OpenCall<Subject>> {
+    return this.#open.values()
   }
 
   /** Counts a request that has no call yet, so that `emptied` waits for it too, until `leave`. */
@@ -106,8 +114,8 @@ export class OpenCalls {
    * Opens a call, which is aborted at once after `cut`. `drainMs`: milliseconds for which the response is still read
    * after the client disconnects. Default 0.
    */
-  open(client: Cancellation, drainMs = 0): OpenCall {
-    const call = new OpenCall(this, client, drainMs)
+  open(client: Cancellation, drainMs = 0): OpenCall<Subject> {
+    const call = new OpenCall<Subject>(this, client, drainMs)
     if (this.#reason !== undefined) call.abort(this.#reason)
     this.#open.add(call)
     return call
@@ -126,7 +134,7 @@ export class OpenCalls {
   }
 
   /** For `OpenCall`: removes a call; false if it was removed before. */
-  close(call: OpenCall, drained: boolean): boolean {
+  close(call: OpenCall<Subject>, drained: boolean): boolean {
     if (!this.#open.delete(call)) return false
     if (drained) this.#drains--
     this.#notify()

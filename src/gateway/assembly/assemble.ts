@@ -2,6 +2,7 @@
 import { Admin } from '../../admin/admin.ts'
 import { AuditLog } from '../../admin/audit/audit-log.ts'
 import type { Admission } from '../../admission/admission.ts'
+import type { Meter } from '../../admission/meter.ts'
 import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
@@ -55,7 +56,7 @@ export interface Assembly {
   readonly breaker: Breaker
   /** Undefined if answers are not kept for equal requests. */
   readonly cache: AnswerCache | undefined
-  readonly calls: OpenCalls
+  readonly calls: OpenCalls<Meter>
   readonly catalogue: Catalogue
   readonly checks: StoreChecks
   readonly deployments: KnownDeployments
@@ -125,6 +126,7 @@ export function assemble(options: GatewayOptions): Assembly {
   const responses = guardedResponses(stores.responses, guard('the response store'))
   const background = backgroundResponses({ ...surroundings, responses, guard })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
+  const calls = new OpenCalls<Meter>(billing?.maxDrains)
   const admin = new Admin({
     ...guardedStores(stores, idempotency?.store, guard, guarding(timeouts.pageMs ?? 30_000)),
     vault,
@@ -133,6 +135,7 @@ export function assemble(options: GatewayOptions): Assembly {
     idempotencyMs: idempotency?.keepMs ?? 0,
     background,
     videos,
+    calls,
     caps: admission.caps,
     settlements: admission.settlements,
     catalogue,
@@ -192,7 +195,7 @@ export function assemble(options: GatewayOptions): Assembly {
     authenticator,
     breaker,
     cache: answerCache,
-    calls: new OpenCalls(billing?.maxDrains),
+    calls,
     catalogue,
     checks: new StoreChecks({ questions, countDue, timeoutMs: timeouts.storeMs ?? 2_000, now }),
     deployments: new KnownDeployments(named, breaker),

@@ -12,6 +12,7 @@ import { TextField } from '../parts/field.js'
 import { AccountFilter, ChoiceFilter, ModelFilter, TextFilter } from '../parts/filters.js'
 import { submitting } from '../parts/form.js'
 import { Empty } from '../parts/notice.js'
+import { OpenCalls } from '../parts/open-calls.js'
 import { PeriodPicker, usePeriod } from '../parts/period.js'
 import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
@@ -33,11 +34,16 @@ export function RequestsPage() {
   const [isLive, setLive] = useState(false)
   // Rows do not move below the eyes of somebody who reads further down.
   const look = useCallback(() => scrollY < 200 && reload(), [reload])
+  const [turn, setTurn] = useState(0)
+  const refresh = () => {
+    setTurn(turn + 1)
+    reload()
+  }
   useEvery(2_000, look, isLive)
   const actions = [
     h(PeriodPicker, { range }),
     h(Button, { pressed: isLive, onClick: () => setLive(!isLive) }, t('live')),
-    h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
+    h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: refresh }),
     h(LinkButton, { href: urlOf('requests.csv', asked), icon: 'download', download: true }, t('csv')),
   ]
   return h(
@@ -70,6 +76,7 @@ export function RequestsPage() {
         h(TextFilter, { name: 'tag', label: t('by_tag') }),
       ],
     ),
+    h(OpenCalls, { isLive, turn }),
     table({
       caption: t('page_requests'),
       ...list,

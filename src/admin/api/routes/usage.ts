@@ -9,7 +9,7 @@ import type { Identity } from '../identity.ts'
 import type { UsageScope } from '../../usage-scope.ts'
 import { within } from '../scope.ts'
 import { id, latencyQuestion, listFilter, page, seriesQuestion, usageSums } from '../../questions.ts'
-import { latencyPoint, request, usageRow, usageSeries } from '../schemas/usage.ts'
+import { latencyPoint, openCall, request, usageRow, usageSeries } from '../schemas/usage.ts'
 
 const account = id.optional()
 const sums = { account, ...usageSums }
@@ -68,6 +68,12 @@ export const usageRoutes: readonly Route[] = [
       return admin.csv.usage(question, identity.role === 'admin' ? [] : internal)
     },
   }),
+  forAccount('listOpenCalls', 'GET /open-calls', {
+    summary: 'Lists the requests that are in progress in the process that responds, the oldest first, at most 1,000.',
+    query: { account },
+    list: openCall,
+    answer: ({ admin, scope, identity }) => admin.openCalls(scope).map((each) => withoutInternal(each, identity)),
+  }),
   forAccount('getRequest', 'GET /requests/{request}', {
     summary: 'Returns the request to which this `x-request-id` leads, also that of a replayed response or of a video.',
     response: request,
@@ -93,10 +99,14 @@ function costsFor({ role }: Identity): { readonly costs: boolean } {
 
 const internal = ['attemptLog', ...usageFieldsWith((field) => field.internal)] as (keyof UsageView)[]
 
-function shown(view: UsageView, { role }: Identity): object {
-  if (role === 'admin') return view
-  const rest = Object.fromEntries(Object.entries(view).filter(([name]) => !internal.includes(name as 'provider')))
+function withoutInternal(row: object, { role }: Identity): object {
+  if (role === 'admin') return row
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !internal.includes(name as 'provider')))
+}
+
+function shown(view: UsageView, identity: Identity): object {
+  const rest = withoutInternal(view, identity)
   const { attemptLog } = view
-  if (attemptLog === undefined) return rest
+  if (identity.role === 'admin' || attemptLog === undefined) return rest
   return { ...rest, attemptLog: attemptLog.map(({ outcome, code, startMs, ms }) => ({ outcome, code, startMs, ms })) }
 }

@@ -43,6 +43,24 @@ export const request: z.ZodObject = component(
   }),
 )
 
+/** A request in progress. */
+export const openCall: z.ZodObject = component(
+  'OpenCall',
+  z.object({
+    id: z.string(),
+    ...Object.fromEntries(['endpoint', 'account', 'group', 'model'].map((name) => [name, z.string()])),
+    ...Object.fromEntries(['key', 'user', 'provider', 'providerModel'].map((name) => [name, z.string().optional()])),
+    attempts: count,
+    stream: z.boolean(),
+    startedAt: time,
+    ageMs: z.number().describe('Milliseconds since the request arrived.'),
+    firstByteMs: z.number().optional().describe('Absent until the response has begun.'),
+    promptTokens: count.describe('Reported by the vendor, or an estimate.'),
+    completionTokens: count.describe('So far: reported by the vendor, or an estimate.'),
+    disconnected: z.boolean().describe('Whether the client has gone, and the response is still read for its usage.'),
+  }),
+)
+
 const point = z.object({ at: time.describe('The start of the period.'), ...sums })
 
 /** Sums by period. */
