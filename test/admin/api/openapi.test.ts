@@ -133,6 +133,7 @@ test('responses have the fields that the document describes, and no others', asy
   await check('listDifferences', `${own}/differences?from=0&to=4000000000000`)
   await check('sumUsage', '/usage?by=day,period,account,group,key,model,endpoint,user,tag,session')
   const range = `from=${Date.UTC(2030, 0, 1)}&to=${Date.UTC(2030, 0, 2)}`
+  await check('listOpenCalls', '/open-calls')
   await check('getUsageSeries', `/usage/series?${range}&period=hour&by=model`)
   await check('getLatency', `/usage/latency?${range}&periods=4`)
   await check('listRequests', '/requests')
