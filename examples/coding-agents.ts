@@ -1,5 +1,5 @@
 /**
- * A gateway for coding agents, and a page where developers get what to paste for Claude Code, Codex, opencode or Qwen Code,
+ * A gateway for coding agents, and a page where developers get what to paste for each of them,
  * with the models that their key may use.
  *
  *     npm run example examples/coding-agents.ts
@@ -8,7 +8,7 @@
  */
 import express from 'express'
 import { createGateway } from 'modelhatch'
-import { agentSetup, type AgentClient, type AgentModel } from 'modelhatch/agents'
+import { agentClients, agentSetup, type AgentModel } from 'modelhatch/agents'
 import { mount } from 'modelhatch/express'
 import { mount as mountFetch } from 'modelhatch/fetch'
 import { prepareShutdown } from 'modelhatch/node'
@@ -27,13 +27,6 @@ const gateway = createGateway({
     'claude-demo': { route: ['demo'] },
   },
 })
-
-const clients: Readonly<Record<AgentClient, string>> = {
-  'claude-code': 'Claude Code',
-  codex: 'Codex',
-  opencode: 'opencode',
-  'qwen-code': 'Qwen Code',
-}
 
 /** The models of a key, as the gateway lists them. Undefined if the key is not valid. */
 async function modelsOf(apiKey: string): Promise<AgentModel[] | undefined> {
@@ -65,13 +58,13 @@ app.get('/', (_, response) => void response.type('html').send(page('')))
 // The key is in the body of the request: addresses end up in logs and histories.
 app.post('/', express.urlencoded({ extended: false, limit: '10kb' }), async (request, response) => {
   const { apiKey, client } = request.body as Record<string, unknown>
-  const isKnown = typeof client === 'string' && Object.hasOwn(clients, client)
-  const found = typeof apiKey === 'string' && isKnown ? await modelsOf(apiKey) : undefined
+  const agent = agentClients.find((each) => each.client === client)
+  const found = typeof apiKey === 'string' && agent ? await modelsOf(apiKey) : undefined
   response.type('html')
-  if (found === undefined) return void response.status(401).send(page('<p>This key is not valid.</p>'))
+  if (!agent || found === undefined) return void response.status(401).send(page('<p>This key is not valid.</p>'))
   if (found.length === 0) return void response.status(403).send(page('<p>This key may not use any model.</p>'))
   const setup = agentSetup({
-    client: client as AgentClient,
+    client: agent.client,
     baseURL: `${publicUrl}/ai`,
     apiKey: apiKey as string,
     models: found,
@@ -79,7 +72,7 @@ app.post('/', express.urlencoded({ extended: false, limit: '10kb' }), async (req
   })
   const names = found.map(({ id }) => `<li>${escaped(id)}`).join('')
   response.send(
-    page(`<h2>${escaped(clients[client as AgentClient])}</h2>
+    page(`<h2>${escaped(agent.name)}</h2>
 <p>Paste this into a terminal, and then start <code>${escaped(setup.command)}</code>:</p>
 <pre>${escaped(setup.paste)}</pre>
 <p>Your models:</p><ul>${names}</ul>`),
@@ -87,7 +80,7 @@ app.post('/', express.urlencoded({ extended: false, limit: '10kb' }), async (req
 })
 
 function page(content: string): string {
-  const options = Object.entries(clients).map(([id, name]) => `<option value="${escaped(id)}">${escaped(name)}`)
+  const options = agentClients.map(({ client, name }) => `<option value="${escaped(client)}">${escaped(name)}`)
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Coding agents</title><h1>Coding agents</h1>
 <form method="post" action="/"><label>API key <input type="password" name="apiKey" autocomplete="off" required></label>
 <label>Agent <select name="client">${options.join('')}</select></label> <button>Show</button></form>

@@ -2,6 +2,8 @@
 import { mistake } from '../../src/records/rules.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { geminiCli } from './gemini-cli.ts'
 import { opencode } from './opencode.ts'
 import { qwenCode } from './qwen-code.ts'
 import { pasteOf } from './paste.ts'
@@ -11,15 +13,30 @@ import type { AgentSetup } from './setup.ts'
 export type { AgentModel, AgentSetupOptions } from './options.ts'
 export type { AgentSetup } from './setup.ts'
 
-/** A coding agent: Claude Code, Codex, opencode or Qwen Code. */
-export type AgentClient = 'claude-code' | 'codex' | 'opencode' | 'qwen-code'
+/** A coding agent: Claude Code, Codex, GitHub Copilot CLI, Gemini CLI, opencode or Qwen Code. */
+export type AgentClient = 'claude-code' | 'codex' | 'copilot' | 'gemini-cli' | 'opencode' | 'qwen-code'
 
-const clients = new Map<string, (parts: Parts) => Omit<AgentSetup, 'paste'>>([
-  ['claude-code', claudeCode],
-  ['codex', codex],
-  ['opencode', opencode],
-  ['qwen-code', qwenCode],
-])
+interface Agent {
+  readonly name: string
+  readonly setup: (parts: Parts) => Omit<AgentSetup, 'paste'>
+}
+
+const clients: Readonly<Record<AgentClient, Agent>> = {
+  'claude-code': { name: 'Claude Code', setup: claudeCode },
+  codex: { name: 'Codex', setup: codex },
+  copilot: { name: 'GitHub Copilot CLI', setup: copilot },
+  'gemini-cli': { name: 'Gemini CLI', setup: geminiCli },
+  opencode: { name: 'opencode', setup: opencode },
+  'qwen-code': { name: 'Qwen Code', setup: qwenCode },
+}
+
+/** The agents that `agentSetup` knows, each with its name for people. */
+export const agentClients: readonly {
+  /** What `agentSetup` calls it. */
+  readonly client: AgentClient
+  /** What people call it, such as `Claude Code`. */
+  readonly name: string
+}[] = Object.entries(clients).map(([client, { name }]) => ({ client: client as AgentClient, name }))
 
 /**
  * What a person has to set so that a coding agent uses the gateway. Writes and reads nothing. Throws a `TypeError` that
@@ -37,8 +54,9 @@ const clients = new Map<string, (parts: Parts) => Omit<AgentSetup, 'paste'>>([
  */
 export function agentSetup(options: AgentSetupOptions & { readonly client: AgentClient }): AgentSetup {
   const { client, ...rest } = Object(options) as typeof options
-  const known = clients.get(client)
-  if (known === undefined) throw mistake('client', `must be one of ${[...clients.keys()].join(', ')}`, 'agentSetup')
-  const setup = known(placed(rest))
+  if (!Object.hasOwn(clients, client)) {
+    throw mistake('client', `must be one of ${Object.keys(clients).join(', ')}`, 'agentSetup')
+  }
+  const setup = clients[client].setup(placed(rest))
   return { ...setup, paste: pasteOf(setup) }
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createGateway, type GatewayOptions, type Receipt } from 'modelhatch'
@@ -11,7 +11,7 @@ import { agentSetup, type AgentClient, type AgentSetupOptions } from 'modelhatch
 import { mount } from 'modelhatch/node'
 import { upgrades, type UpgradeOptions } from 'modelhatch/ws'
 import { outside } from './outside.ts'
-import { program } from './programs.ts'
+import { folder as programs, program } from './programs.ts'
 
 export const key = 'sk-agent'
 
@@ -22,6 +22,10 @@ const quiet = {
   DISABLE_TELEMETRY: '1',
   DISABLE_ERROR_REPORTING: '1',
   DISABLE_BUG_COMMAND: '1',
+  COPILOT_OFFLINE: 'true',
+  // What its installation has unpacked there takes half a minute each time.
+  COPILOT_CACHE_HOME: join(homedir(), '.cache', 'copilot'),
+  GEMINI_CLI_TRUST_WORKSPACE: 'true',
   OPENCODE_DISABLE_AUTOUPDATE: '1',
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
@@ -39,6 +43,12 @@ apps = false
 
 /** The package of plugins that opencode otherwise asks the registry for. */
 const plugins = { dependencies: { '@opencode-ai/plugin': '*' } }
+
+/** The same for Gemini CLI. */
+const quietGemini = {
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  privacy: { usageStatisticsEnabled: false },
+}
 
 /** The same for Qwen Code. */
 const quietQwen = {
@@ -121,7 +131,8 @@ export interface Task {
 
 /** The file of a new folder, and the home of the person who runs the agent. */
 export function workplace(): { readonly folder: string; readonly home: string; readonly file: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-agent-'))
+  // Not in the folder for temporary files: Gemini CLI reads no settings below a folder that others may write to.
+  const folder = mkdtempSync(`${programs}-person-`)
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const [work, home] = [join(folder, 'work'), join(folder, 'home')]
   mkdirSync(work)
@@ -130,6 +141,7 @@ export function workplace(): { readonly folder: string; readonly home: string; r
     '.config/opencode/package.json': JSON.stringify(plugins),
     '.config/opencode/package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: { '': plugins } }),
     '.config/opencode/node_modules/.keep': '',
+    '.gemini/settings.json': JSON.stringify(quietGemini),
     '.qwen/settings.json': JSON.stringify(quietQwen),
   })) {
     mkdirSync(dirname(join(home, path)), { recursive: true })

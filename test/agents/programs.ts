@@ -22,7 +22,7 @@ export const folder: string = join(
   version.slice(0, 16),
 )
 
-export const names = ['claude', 'codex', 'opencode', 'qwen'] as const
+export const names = ['claude', 'codex', 'copilot', 'gemini', 'opencode', 'qwen'] as const
 
 /** The path of a program. */
 export function program(name: (typeof names)[number]): string {

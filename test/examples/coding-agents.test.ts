@@ -22,6 +22,8 @@ test('the page shows what to paste for a key, with the models of its group, and 
     ['claude-code', 'export ANTHROPIC_BASE_URL=&#39;https://ai.example.com/ai&#39;'],
     ['codex', 'base_url = &quot;https://ai.example.com/ai/v1&quot;'],
     ['opencode', '&quot;baseURL&quot;: &quot;https://ai.example.com/ai/v1&quot;'],
+    ['copilot', 'export COPILOT_MODEL='],
+    ['gemini-cli', 'export GOOGLE_GEMINI_BASE_URL='],
     ['qwen-code', 'export OPENAI_MODEL='],
   ] as const) {
     const { status, html, headers } = await show(strange, client)

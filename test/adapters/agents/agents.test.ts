@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { agentSetup, type AgentClient, type AgentSetupOptions } from 'modelhatch/agents'
+import { agentClients, agentSetup, type AgentClient, type AgentSetupOptions } from 'modelhatch/agents'
 
 const run = promisify(execFile)
 const baseURL = 'https://example.com/ai'
-const clients: readonly AgentClient[] = ['claude-code', 'codex', 'opencode', 'qwen-code']
 
 test('Claude Code gets every tier, of models that the gateway has', () => {
   const models = ['claude-fast', 'claude-opus-5', 'gpt-5']
@@ -84,6 +83,35 @@ test('opencode gets all models; Qwen Code the first', () => {
   })
 })
 
+test('Gemini CLI takes the key for this base URL by settings of its own', () => {
+  const { file, environment } = agentSetup({ client: 'gemini-cli', baseURL, models: ['a'], apiKey: 'sk-1' })
+  expect(environment).toEqual({
+    GOOGLE_GEMINI_BASE_URL: baseURL,
+    GEMINI_API_KEY: 'sk-1',
+    GEMINI_MODEL: 'a',
+    GEMINI_CLI_SYSTEM_SETTINGS_PATH: '~/.gemini/modelhatch.json',
+  })
+  expect(JSON.parse(file?.text ?? '')).toEqual({ security: { auth: { selectedType: 'gemini-api-key' } } })
+})
+
+test('Copilot CLI gets the limits of its model, and WebSockets only where they are mounted', () => {
+  const models = [{ id: 'a', contextWindow: 1_000, maxOutputTokens: 100 }]
+  const plain = {
+    COPILOT_PROVIDER_BASE_URL: `${baseURL}/v1`,
+    COPILOT_PROVIDER_API_KEY: 'sk-1',
+    COPILOT_PROVIDER_WIRE_API: 'responses',
+    COPILOT_MODEL: 'a',
+    COPILOT_PROVIDER_MAX_PROMPT_TOKENS: '1000',
+    COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: '100',
+  }
+  const options = { client: 'copilot', baseURL, models, apiKey: 'sk-1' } as const
+  expect(agentSetup(options).environment).toEqual(plain)
+  expect(agentSetup({ ...options, webSockets: true }).environment).toEqual({
+    ...plain,
+    COPILOT_PROVIDER_TRANSPORT: 'websockets',
+  })
+})
+
 test('the base URL may end in /v1 and in slashes', () => {
   for (const given of [`${baseURL}/`, `${baseURL}/v1`, `${baseURL}/v1/`]) {
     const { environment } = agentSetup({ client: 'claude-code', baseURL: given, models: ['m'] })
@@ -95,26 +123,29 @@ describe('the paste', () => {
   const models = [`it's "m" $(touch hacked) \`touch hacked\` \\`, 'END_OF_FILE']
   const apiKey = `sk-'"$(touch hacked)\``
 
-  test.each(clients)('of %s sets in a shell what the setup says, whatever names and keys contain', async (client) => {
-    const home = mkdtempSync(join(tmpdir(), 'modelhatch-paste-'))
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const { paste, environment, file } = agentSetup({ client, baseURL, models, apiKey })
-    const print = `node -e 'process.stdout.write(JSON.stringify(process.env))'`
-    const options = { cwd: home, env: { PATH: process.env['PATH'], HOME: home } }
-    const { stdout } = await run('sh', ['-e', '-c', `${paste}${print}`], options)
-    const set = JSON.parse(stdout) as Record<string, string>
-    for (const [name, value] of Object.entries(environment)) expect(set[name]).toBe(value.replace(/^~/, home))
-    if (file !== undefined) expect(readFileSync(join(home, file.path), 'utf8')).toBe(file.text)
-    expect(file?.text ?? '').not.toContain(apiKey)
-    await expect(run('ls', ['hacked'], options)).rejects.toThrow()
-  })
+  test.each(agentClients)(
+    'of $client sets in a shell what the setup says, whatever names and keys contain',
+    async ({ client }) => {
+      const home = mkdtempSync(join(tmpdir(), 'modelhatch-paste-'))
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+      const { paste, environment, file } = agentSetup({ client, baseURL, models, apiKey })
+      const print = `node -e 'process.stdout.write(JSON.stringify(process.env))'`
+      const options = { cwd: home, env: { PATH: process.env['PATH'], HOME: home } }
+      const { stdout } = await run('sh', ['-e', '-c', `${paste}${print}`], options)
+      const set = JSON.parse(stdout) as Record<string, string>
+      for (const [name, value] of Object.entries(environment)) expect(set[name]).toBe(value.replace(/^~/, home))
+      if (file !== undefined) expect(readFileSync(join(home, file.path), 'utf8')).toBe(file.text)
+      expect(file?.text ?? '').not.toContain(apiKey)
+      await expect(run('ls', ['hacked'], options)).rejects.toThrow()
+    },
+  )
 })
 
 test('invalid options are a TypeError that names them', () => {
   const valid: AgentSetupOptions & { client: AgentClient } = { client: 'codex', baseURL, models: ['m'] }
   const setup = (change: object) => agentSetup({ ...valid, ...change })
   const wrong: [object, RegExp][] = [
-    [{ client: 'cursor' }, /client: must be one of claude-code, codex, opencode, qwen-code/],
+    [{ client: 'cursor' }, /client: must be one of claude-code, codex, copilot, gemini-cli, opencode, qwen-code/],
     [{ baseURL: 'example.com' }, /baseURL: must be/],
     [{ baseURL: 'https://user:secret@example.com' }, /baseURL: must be/],
     [{ baseURL: 'https://example.com/?key=1' }, /baseURL: must be/],

@@ -10,8 +10,6 @@ import { Card } from './details.js'
 
 /** @typedef {{ name: string, code: string, command?: string }} Client */
 
-const agents = { 'claude-code': 'Claude Code', codex: 'Codex', opencode: 'opencode', 'qwen-code': 'Qwen Code' }
-
 /** Where the host says that the gateway is, or else the origin of this page. */
 export function gatewayUrl() {
   return new URL(metaOf('gateway-url') || '/', location.href).href.replace(/\/$/, '')
@@ -37,10 +35,8 @@ export function useAgents({ baseUrl, apiKey, models }) {
   // The place of the key is inside a quoted word of the shell.
   const filled = (/** @type {string} */ paste) =>
     apiKey === '' ? paste : paste.replaceAll(data.placeholder, () => inShell(apiKey))
-  const items = /** @type {{ client: keyof typeof agents, paste: string, command: string }[] | undefined} */ (
-    data?.items
-  )
-  const clients = items?.map(({ client, paste, command }) => ({ name: agents[client], code: filled(paste), command }))
+  const items = /** @type {{ name: string, paste: string, command: string }[] | undefined} */ (data?.items)
+  const clients = items?.map(({ name, paste, command }) => ({ name, code: filled(paste), command }))
   return { clients, error }
 }
 
