@@ -173,7 +173,9 @@ test('what is revised of a prompt is seen', async () => {
 test.each(['json', 'verbose_json', 'srt', 'text'])('a transcript as %s is seen', async (format) => {
   const segments = [{ id: 0, start: 0, end: 1, text: 'To PLACE' }]
   const words = [{ word: 'PLACE', start: 0, end: 1 }]
-  const { post } = await world(mask(), json({ text: 'To PLACE', language: 'english', duration: 1, segments, words }))
+  const logprobs = [{ token: 'PLACE', logprob: -1 }]
+  const transcript = { text: 'To PLACE', language: 'english', duration: 1, segments, words, logprobs }
+  const { post } = await world(mask(), json(transcript))
   const form = formOf(['model', 'm'], ['response_format', format], ['file', file, 'a.wav'], ['prompt', ask])
   const text = await (await post('/v1/audio/transcriptions', form)).text()
   expect(text).toContain(`To ${email}`)

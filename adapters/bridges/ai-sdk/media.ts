@@ -10,6 +10,7 @@ import type {
   TranscriptAnswer,
 } from '../../../src/providers/contract.ts'
 import { readDataUrl } from '../../../src/providers/data-url.ts'
+import { refuseDetails, refuseSpeakers } from '../../../src/providers/transcription-limits.ts'
 import { isRecord } from '../../../src/wire/json.ts'
 import { unsupportedValue } from '../../../src/providers/unsupported.ts'
 import type { EmbeddingRequest } from '../../../src/wire/embeddings.ts'
@@ -95,6 +96,8 @@ export async function transcribe(
 ): Promise<TranscriptAnswer> {
   const file = await fileIn(call.form)
   // The form's other fields are complete only once its parts have been read.
+  refuseDetails(call)
+  refuseSpeakers(call)
   const { language, prompt, temperature, timestamp_granularities: granularities } = call.request
   for (const [field, value] of Object.entries({ language, prompt, temperature })) {
     const unsupportedField = value !== undefined && !settings.dropParams.includes(field)

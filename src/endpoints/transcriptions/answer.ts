@@ -14,7 +14,16 @@ import type {
 import type { Inspection } from '../../inspect/inspection.ts'
 import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, leastSeconds, transcriptText, textTypes, type TranscriptTask } from './formats.ts'
+import {
+  jsonOf,
+  secondsOf,
+  leastSeconds,
+  speakerSegment,
+  speakerSegments,
+  transcriptText,
+  textTypes,
+  type TranscriptTask,
+} from './formats.ts'
 import type { Recording } from './recording.ts'
 import { endOf } from './subtitles.ts'
 import { withUsage } from './usage.ts'
@@ -42,14 +51,14 @@ export async function openTranscript(
   return { ...(await inspected(await opened(answer, context, false), inspection)), recording }
 }
 
-/** A transcript whose text has changed has no times of words. */
+/** A transcript whose text has changed has neither times of words nor log probabilities, which have the words. */
 async function inspected(answer: OpenAnswer, inspection: Inspection): Promise<OpenAnswer> {
   if (answer.kind === 'events') throw new TypeError('events are collected before they are inspected')
   if (answer.kind === 'text') {
     const [text = ''] = await inspection.answeredTexts([answer.text])
     return { kind: 'text', text }
   }
-  const { segments, words: _, ...whole } = answer.transcript
+  const { segments, words: _, logprobs: __, ...whole } = answer.transcript
   const given = [whole.text, ...(segments ?? []).map(({ text }) => text)]
   const [text = '', ...others] = await inspection.answeredTexts(given)
   if (text === given[0] && others.every((each, index) => each === given[index + 1])) return answer
@@ -116,11 +125,16 @@ export async function* transcriptFrames(
   context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
   if (answer.kind !== 'events') {
-    const transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
-    const { text, usage } = transcript
+    const transcript: Transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
+    const { text, usage, logprobs, languages } = transcript
     count(context, answer.recording, sizeOf(text), secondsOf(transcript), usage)
-    yield dataFrame({ type: 'transcript.text.delta', delta: text })
-    yield dataFrame({ type: 'transcript.text.done', text, ...(usage && { usage }) })
+    yield dataFrame({ type: 'transcript.text.delta', delta: text, logprobs })
+    if (formatOf(context.order.request) === 'diarized_json') {
+      for (const segment of speakerSegments(transcript)) yield dataFrame(segment)
+    }
+    // The event has usage in tokens alone.
+    const counted = usage?.type === 'tokens' ? usage : undefined
+    yield dataFrame({ type: 'transcript.text.done', text, logprobs, languages, usage: counted })
   } else yield* eventFrames(answer.events, answer.recording, context)
   yield doneFrame
 }
@@ -135,8 +149,9 @@ async function* eventFrames(
   /** Bytes of the text. */
   let size = 0
   let seconds: number | undefined
+  let segments = 0
   for await (const { event: raw, bytes } of eventsOf(events)) {
-    const event = withUsage(raw)
+    const event = raw.type === 'transcript.text.segment' ? identified(raw, segments++) : withUsage(raw)
     text += event.delta ?? ''
     size += sizeOf(event.delta ?? '')
     if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
@@ -148,6 +163,12 @@ async function* eventFrames(
       : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
   }
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
+}
+
+/** A segment with the fields that clients rely on; the same object if it has them. */
+function identified(event: TranscriptEvent, index: number): TranscriptEvent {
+  if (typeof event['id'] === 'string' && typeof event['speaker'] === 'string') return event
+  return { ...event, ...speakerSegment(event as unknown as TranscriptSegment, index) }
 }
 
 /** Counts text and duration: what the vendor bills, which may be rounded, otherwise the length of the recording. */

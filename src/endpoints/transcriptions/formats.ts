@@ -79,16 +79,29 @@ function whisperSegment(segment: TranscriptSegment, index: number): object {
   }
 }
 
-function diarized(transcript: Transcript): object {
-  const { text, usage } = transcript
-  const segments = cuesOf(transcript).map(({ id, start, end, text, speaker = 'A' }, index) => ({
+/** A segment of a transcript by speakers, as JSON and as an event have it. `index`: from 0. */
+export function speakerSegment(
+  { id, start, end, text, speaker = 'A' }: TranscriptSegment,
+  index: number,
+): TranscriptSegment & { readonly type: string } {
+  return {
     type: 'transcript.text.segment',
     id: typeof id === 'string' ? id : `seg_${String(index + 1).padStart(3, '0')}`,
     start,
     end,
     text,
     speaker,
-  }))
+  }
+}
+
+/** The segments of a transcript by speakers. Throws 400 if the transcript has no times. */
+export function speakerSegments(transcript: Transcript): ReturnType<typeof speakerSegment>[] {
+  return cuesOf(transcript).map(speakerSegment)
+}
+
+function diarized(transcript: Transcript): object {
+  const { text, usage } = transcript
+  const segments = speakerSegments(transcript)
   return { task: 'transcribe', duration: secondsOf(transcript) ?? 0, text, segments, ...(usage && { usage }) }
 }
 

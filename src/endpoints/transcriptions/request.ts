@@ -14,6 +14,7 @@ import type { Order } from '../endpoint.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
 
 const list = z.array(z.string()).optional()
+const speakers = z.array(z.string()).max(4).optional()
 
 const schema = z.looseObject({
   model: z.string().min(1),
@@ -26,8 +27,8 @@ const schema = z.looseObject({
   include: list,
   timestamp_granularities: z.array(z.enum(['word', 'segment'])).optional(),
   stream: z.boolean().optional(),
-  known_speaker_names: list,
-  known_speaker_references: list,
+  known_speaker_names: speakers,
+  known_speaker_references: speakers,
 })
 
 const kinds: FieldKinds = {

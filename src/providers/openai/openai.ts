@@ -57,8 +57,10 @@ export function openai(given: OpenAIOptions = {}): Provider {
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
     speak: (call) => speak(vendor, call, options, hasResponses(options) || options.preset === 'azure'),
-    transcribe: (call) => transcribe(vendor, call, '/audio/transcriptions'),
-    ...(translatesSpeech(given) && { translateSpeech: (call) => transcribe(vendor, call, '/audio/translations') }),
+    transcribe: (call) => transcribe(vendor, call, '/audio/transcriptions', options),
+    ...(translatesSpeech(given) && {
+      translateSpeech: (call) => transcribe(vendor, call, '/audio/translations', options),
+    }),
     ...(hasResponses(options) && {
       respond: (call) => respond(vendor, call, options),
       compact: (call) => compact(vendor, call),

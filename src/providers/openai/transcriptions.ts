@@ -5,7 +5,10 @@ import { Verbatim, type Call, type TranscriptAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { invalid } from '../../errors.ts'
 import { amendForm } from '../../http/form.ts'
-import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../wire/transcriptions.ts'
+import type { Fields } from '../../wire/json.ts'
+import type { Transcript, TranscriptEvent, TranscriptionRequest, TranscriptSegment } from '../../wire/transcriptions.ts'
+import type { OpenAIOptions } from './options.ts'
+import { transcriptionForm } from './transcription-form.ts'
 import { readTyped } from './typed-events.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
 
@@ -13,9 +16,11 @@ export async function transcribe(
   vendor: Vendor,
   call: Call<TranscriptionRequest>,
   path: '/audio/transcriptions' | '/audio/translations',
+  { preset }: OpenAIOptions,
 ): Promise<TranscriptAnswer> {
   if (call.form === undefined) throw invalid('Missing required parameter: "file".', 'file')
-  const started = await vendor.postForm(path, call, amendForm(call.form, countable))
+  const form = amendForm(transcriptionForm(call.form, call, preset), countable)
+  const started = await vendor.postForm(path, call, form)
   const maxBytes = vendor.client.answerBytes
   if (isMediaType(started.transfer.contentType, 'text/event-stream')) {
     return renamed(
@@ -27,7 +32,8 @@ export async function transcribe(
   const bytes = await readBounded(started.transfer, maxBytes)
   const plain = format === 'text' || format === 'srt' || format === 'vtt'
   if (plain && !isMediaType(started.transfer.contentType, 'application/json')) return bytes.toString('utf8')
-  return transcriptIn(bytes, plain, started)
+  const answer = transcriptIn(bytes, plain, started)
+  return preset === 'mistral' ? namedAsOpenAI(answer, call.request) : answer
 }
 
 /** Renames the events of Mistral to OpenAI's. */
@@ -40,10 +46,23 @@ async function* renamed(
     if (type === 'transcription.text.delta') yield { type: 'transcript.text.delta', delta: words }
     else if (type === 'transcription.done') yield { ...rest, type: 'transcript.text.done', text: words }
     else if (type === 'transcription.segment') {
-      const { speaker_id: speaker, ...times } = rest
-      yield { ...times, type: 'transcript.text.segment', text: words, ...(typeof speaker === 'string' && { speaker }) }
+      yield { ...withSpeaker(rest), type: 'transcript.text.segment', text: words }
     } else if (type !== 'transcription.language') yield event
   }
+}
+
+/** Mistral has words in the place of segments if their times were requested. */
+function namedAsOpenAI(answer: Transcript | Verbatim<Transcript>, request: TranscriptionRequest): Transcript {
+  const { segments = [], ...rest } = answer instanceof Verbatim ? answer.value : answer
+  const { response_format: format, timestamp_granularities: asked = [] } = request
+  if (format === 'verbose_json' && asked.includes('word')) {
+    return { ...rest, words: segments.map(({ text, start, end }) => ({ word: text.trim(), start, end })) }
+  }
+  return { ...rest, segments: segments.map((segment) => withSpeaker(segment) as unknown as TranscriptSegment) }
+}
+
+function withSpeaker({ speaker_id: speaker, type: _, ...segment }: Fields): Fields {
+  return { ...segment, ...(typeof speaker === 'string' && { speaker }) }
 }
 
 /** Requests JSON instead of plain text, because only JSON has usage. The gateway converts it. */

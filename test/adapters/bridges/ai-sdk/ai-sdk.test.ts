@@ -507,6 +507,8 @@ test('a transcript is available in any format', async () => {
   expect(asked[0]).toMatchObject({ audio: Buffer.from([1, 2, 3]), mediaType: 'audio/wav' })
   const srt: unknown = await client.audio.transcriptions.create({ model: 'model', file, response_format: 'srt' })
   expect(srt).toContain('00:00:01,500')
+  const diarized = client.audio.transcriptions.create({ model: 'model', file, response_format: 'diarized_json' })
+  await expect(diarized).rejects.toMatchObject({ status: 400, param: 'response_format' })
   const rejected = client.audio.transcriptions.create({ model: 'model', file, language: 'en' })
   await expect(rejected).rejects.toMatchObject({ status: 400, param: 'language' })
 })
