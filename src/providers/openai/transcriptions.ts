@@ -61,7 +61,8 @@ function namedAsOpenAI(answer: Transcript | Verbatim<Transcript>, request: Trans
   return { ...rest, segments: segments.map((segment) => withSpeaker(segment) as unknown as TranscriptSegment) }
 }
 
-function withSpeaker({ speaker_id: speaker, type: _, ...segment }: Fields): Fields {
+function withSpeaker(given: Fields): Fields {
+  const { speaker_id: speaker, type: _, ...segment } = given
   return { ...segment, ...(typeof speaker === 'string' && { speaker }) }
 }
 
