@@ -12,7 +12,7 @@ import express from 'express'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/fetch'
 import { demo, openai } from 'modelhatch/providers'
-import OpenAI from 'openai'
+import OpenAI, { APIError } from 'openai'
 
 const { SLACK_SIGNING_SECRET = randomBytes(24).toString('hex'), SLACK_BOT_TOKEN, OPENAI_API_KEY } = process.env
 const { SLACK_API_URL = 'https://slack.com/api', CALLS_A_DAY = '100' } = process.env
@@ -96,7 +96,7 @@ async function answer({ channel, user, ...mention }: Mention): Promise<void> {
   const options = { headers: { 'x-slack-user': user } }
   const text = await models.chat.completions.create({ model: 'assistant', messages }, options).then(
     ({ choices }) => choices[0]?.message.content ?? '',
-    (error: unknown) => (error instanceof OpenAI.APIError ? error.message : 'I cannot answer now.'),
+    (error: unknown) => (error instanceof APIError ? error.message : 'I cannot answer now.'),
   )
   // Without it, `<!channel>` in an answer would call everybody.
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

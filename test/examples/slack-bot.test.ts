@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -13,12 +13,13 @@ const thread: object[] = []
 const calls: { method: string; token: string; fields: Record<string, string> }[] = []
 const posted = () => calls.filter(({ method }) => method === '/chat.postMessage').map(({ fields }) => fields)
 
-const slack = createServer(async (request, response) => {
+async function record(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const fields = Object.fromEntries(new URLSearchParams(await text(request)))
   calls.push({ method: request.url ?? '', token: request.headers.authorization ?? '', fields })
   response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify({ ok: true, messages: thread }))
-})
+}
+const slack = createServer((request, response) => void record(request, response))
 let example: RunningExample
 
 beforeAll(async () => {
