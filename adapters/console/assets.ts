@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { brotliCompress, gzip } from 'node:zlib'
 import { header, type Exchange, type Reply } from '../../src/http/exchange.ts'
 import { version } from '../../src/http/version.ts'
 
@@ -16,7 +16,8 @@ const types: Readonly<Record<string, string>> = {
 interface Asset {
   readonly type: string
   readonly plain: Uint8Array
-  readonly zipped: Uint8Array
+  /** By the name of the encoding, the smallest first. */
+  readonly packed: ReadonlyMap<string, Uint8Array>
 }
 
 /** The files by name, such as `main.js`, and the version that their URLs contain. */
@@ -34,7 +35,15 @@ export async function loadAssets(page: ReadonlyMap<string, Uint8Array>): Promise
   for (const [path, plain] of [...page].sort(([a], [b]) => (a < b ? -1 : 1))) {
     digest.update(path).update(plain)
     const type = types[extname(path)] as string
-    files.set(path, { type, plain, zipped: await promisify(gzip)(plain, { level: 9 }) })
+    const packed = await Promise.all([promisify(brotliCompress)(plain), promisify(gzip)(plain, { level: 9 })])
+    files.set(path, {
+      type,
+      plain,
+      packed: new Map([
+        ['br', packed[0]],
+        ['gzip', packed[1]],
+      ]),
+    })
   }
   return { version: `${version}-${digest.digest('hex').slice(0, 8)}`, files }
 }
@@ -46,7 +55,8 @@ export async function loadAssets(page: ReadonlyMap<string, Uint8Array>): Promise
 export function assetReply(assets: Assets, version: string, path: string, exchange: Exchange): Reply | undefined {
   const asset = assets.files.get(path)
   if (asset === undefined) return undefined
-  const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(header(exchange, 'accept-encoding') ?? '')
+  const accepted = header(exchange, 'accept-encoding') ?? ''
+  const encoding = [...asset.packed.keys()].find((name) => accepts(accepted, name))
   return {
     status: 200,
     headers: {
@@ -55,8 +65,12 @@ export function assetReply(assets: Assets, version: string, path: string, exchan
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
       vary: 'accept-encoding',
-      ...(zipped && { 'content-encoding': 'gzip' }),
+      ...(encoding && { 'content-encoding': encoding }),
     },
-    body: zipped ? asset.zipped : asset.plain,
+    body: asset.packed.get(encoding ?? '') ?? asset.plain,
   }
+}
+
+function accepts(accepted: string, encoding: string): boolean {
+  return new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted)
 }

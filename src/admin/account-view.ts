@@ -25,6 +25,11 @@ export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
   readonly overage: string
 }
 
+/** The entry as hosts and customers see it. */
+export function entryView(entry: LedgerEntry): EntryView {
+  return { ...entry, amount: formatMoney(entry.amount), overage: formatMoney(entry.overage) }
+}
+
 /** The account as hosts and customers see it. */
 export function view({ balance, held, ...account }: LedgerAccount): AccountView {
   return { ...account, balance: formatMoney(balance), held: formatMoney(held) }

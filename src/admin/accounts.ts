@@ -4,7 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
-import { view, type AccountView, type EntryView } from './account-view.ts'
+import { entryView, view, type AccountView, type EntryView } from './account-view.ts'
 import type { Refund, TopUp } from './questions.ts'
 import { accountShape, id, page as pageShape, payment as paymentShape, prefix, refund, time } from './questions.ts'
 import { ofAny, requireId, requireMethod, requireScoped, requireValid } from './check.ts'
@@ -206,11 +206,7 @@ export class AccountAdmin {
     const entries = await this.#ledger.page((ledger) =>
       requireMethod(ledger, 'entries', 'entries').entries(account, page),
     )
-    return mapPage(entries, (entry) => ({
-      ...entry,
-      amount: formatMoney(entry.amount),
-      overage: formatMoney(entry.overage),
-    }))
+    return mapPage(entries, entryView)
   }
 
   /**

@@ -11,6 +11,7 @@ import { AlertAdmin } from './alerts.ts'
 import { CapAdmin } from './caps.ts'
 import { openCallsIn, type OpenCallView } from './open-calls.ts'
 import type { UsageScope } from './usage-scope.ts'
+import { statementOf, type Statement, type StatementQuestion } from './statement.ts'
 import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
@@ -99,7 +100,7 @@ export class Admin {
     this.usage = new UsageAdmin(services)
     this.videos = new VideoAdmin(services)
     this.registry = new RegistryAdmin(services)
-    this.csv = new CsvAdmin(this.accounts, this.keys, this.usage, this.auditLog)
+    this.csv = new CsvAdmin(this)
     this.#personal = new PersonalData(services, this)
     this.#catalogue = services.catalogue
     this.#prices = services.prices
@@ -178,6 +179,14 @@ export class Admin {
    */
   openCalls(scope: UsageScope): OpenCallView[] {
     return openCallsIn(this.#services.calls, scope)
+  }
+
+  /**
+   * What an account paid and was charged in a calendar month, from the opening to the closing balance. Reads the ledger entries since
+   * the start of the month, at most 500,000. Throws a 404 for an unknown account, and a 400 if the ledger no longer has the entries.
+   */
+  statement(question: StatementQuestion): Promise<Statement> {
+    return statementOf(this.#services, question, (month) => this.usage.invoice(month))
   }
 
   /** The names of the model groups, as far as this process knows them. */

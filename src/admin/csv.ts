@@ -7,6 +7,7 @@ import type { AuditAdmin, AuditQuestion, AuditView } from './audit/audit-admin.t
 import type { AccountAdmin } from './accounts.ts'
 import type { KeyAdmin, KeySearch } from './keys.ts'
 import type { InvoiceItem } from './invoice.ts'
+import type { Statement, StatementQuestion } from './statement.ts'
 import type {
   InvoiceQuestion,
   StatisticsRow,
@@ -19,55 +20,67 @@ import type {
 /** A list question without its page, because a CSV file has all pages. */
 type Whole<Question> = Question extends unknown ? Omit<Question, 'limit' | 'after'> : never
 
+/** What has the lists. */
+interface Listed {
+  readonly accounts: AccountAdmin
+  readonly keys: KeyAdmin
+  readonly usage: UsageAdmin
+  readonly auditLog: AuditAdmin
+  statement(question: StatementQuestion): Promise<Statement>
+}
+
 /**
  * The lists of `gateway.admin` as CSV (RFC 4180), a header line first, in pieces that are read from the stores as they are
  * needed: `Readable.from(gateway.admin.csv.usage({ account })).pipe(response)`. Times are in ISO 8601, amounts decimal
  * numbers. What a spreadsheet would take for a formula in a text begins with an apostrophe.
  */
 export class CsvAdmin {
-  readonly #accounts: AccountAdmin
-  readonly #keys: KeyAdmin
-  readonly #usage: UsageAdmin
-  readonly #auditLog: AuditAdmin
+  readonly #admin: Listed
 
   /** @internal */
-  constructor(accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin, auditLog: AuditAdmin) {
-    this.#auditLog = auditLog
-    this.#accounts = accounts
-    this.#keys = keys
-    this.#usage = usage
+  constructor(admin: Listed) {
+    this.#admin = admin
   }
 
   /** All accounts, ordered by id. */
   accounts(): AsyncGenerator<string, void> {
-    return csvOf(accountColumns, (page) => this.#accounts.list(page))
+    return csvOf(accountColumns, (page) => this.#admin.accounts.list(page))
   }
 
   /** The ledger entries of an account, newest first. */
   entries(account: string): AsyncGenerator<string, void> {
-    return csvOf(entryColumns, (page) => this.#accounts.entries(account, page))
+    return csvOf(entryColumns, (page) => this.#admin.accounts.entries(account, page))
   }
 
   /** The keys of all accounts that a question selects, newest first. */
   keys(question: Whole<KeySearch> = {}): AsyncGenerator<string, void> {
-    return csvOf(keyColumns, (page) => this.#keys.search({ ...question, ...page }))
+    return csvOf(keyColumns, (page) => this.#admin.keys.search({ ...question, ...page }))
   }
 
   /** The changes that a question selects, newest first. */
   auditLog(question: Whole<AuditQuestion> = {}): AsyncGenerator<string, void> {
-    return csvOf(auditColumns, async (page) => mapPage(await this.#auditLog.list({ ...question, ...page }), auditRow))
+    return csvOf(auditColumns, async (page) =>
+      mapPage(await this.#admin.auditLog.list({ ...question, ...page }), auditRow),
+    )
   }
 
   /** The requests that a question selects, newest first. `without`: columns to leave out. Default: what it does not ask for. */
   usage(question: Whole<UsageListQuestion>, without: readonly (keyof UsageView)[] = []): AsyncGenerator<string, void> {
     const left = new Set<string>(question.costs === true ? without : [...without, 'vendorCost', 'margin'])
     const columns = Object.fromEntries(Object.entries(usageColumns).filter(([name]) => !left.has(name)))
-    return csvOf(columns, async (page) => mapPage(await this.#usage.list({ ...question, ...page }), usageRow))
+    return csvOf(columns, async (page) => mapPage(await this.#admin.usage.list({ ...question, ...page }), usageRow))
   }
 
   /** The lines of an invoice, one a row. What lines do not say is in rows with the item `rest`. */
   invoice(question: InvoiceQuestion): AsyncGenerator<string, void> {
-    return csvOf(invoiceColumns, async () => ({ items: (await this.#usage.invoice(question)).flatMap(invoiceRows) }))
+    return csvOf(invoiceColumns, async () => ({
+      items: (await this.#admin.usage.invoice(question)).flatMap(invoiceRows),
+    }))
+  }
+
+  /** A month of an account: the opening balance, what was paid and charged, and the closing balance, which is their sum. */
+  statement(question: StatementQuestion): AsyncGenerator<string, void> {
+    return csvOf(statementColumns, async () => ({ items: statementRows(await this.#admin.statement(question)) }))
   }
 
   /** The sums that a question asks for, in the order of its dimensions. */
@@ -76,7 +89,7 @@ export class CsvAdmin {
     const columns = { ...columnsOf(by.join(' ')), ...sumColumns, ...(costs && costColumns) }
     let rows: readonly StatisticsRow[] | undefined
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
-      rows ??= (await this.#usage.statistics(question)).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
+      rows ??= (await this.#admin.usage.statistics(question)).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
       const end = Number(after) + limit
       return { items: rows.slice(Number(after), end), ...(end < rows.length && { next: String(end) }) }
     })
@@ -133,6 +146,7 @@ const auditColumns = columnsOf('number at:time actor address action account targ
 const accountColumns = columnsOf('id name balance:money held:money unlimited createdAt:time')
 const entryColumns = columnsOf('number account at:time kind reference amount:money overage:money note')
 const invoiceColumns = columnsOf('account model item quantity per price:money amount:money')
+const statementColumns = columnsOf('kind at:time reference note model item quantity per price:money amount:money')
 const costColumns = columnsOf('vendorCost:money margin:money uncosted')
 const sumColumns = columnsOf(`requests incomplete ${usageUnits.join(' ')} cost:money`)
 
@@ -170,6 +184,20 @@ function usageRow({ attemptLog, ...record }: UsageView) {
 function attemptText({ provider, providerModel, outcome, status, code, startMs, ms }: AttemptRecord): string {
   const time = `${startMs}-${Math.round((startMs + ms) * 10) / 10} ms`
   return [provider, providerModel, outcome, status, code, time].filter((word) => word !== undefined).join(' ')
+}
+
+function statementRows({ from, to, opening, credits, charges, otherCharges, closing }: Statement): object[] {
+  return [
+    { kind: 'opening', at: from, amount: opening },
+    ...credits.map(({ kind, at, reference, note, amount }) => ({ kind, at, reference, note, amount })),
+    ...charges.flatMap(invoiceRows).map((line) => ({ kind: 'charge', ...line, amount: negated(line.amount) })),
+    { kind: 'otherCharges', amount: negated(otherCharges) },
+    { kind: 'closing', at: to, amount: closing },
+  ]
+}
+
+function negated(amount: string): string {
+  return amount === '0' ? amount : amount.startsWith('-') ? amount.slice(1) : `-${amount}`
 }
 
 function invoiceRows({ account, model, lines, rest }: InvoiceItem) {

@@ -3,6 +3,7 @@ import { h } from './preact.js'
 import { AccountPage } from './pages/account.js'
 import { AccountsPage } from './pages/accounts.js'
 import { AuditPage } from './pages/audit.js'
+import { InvoicesPage } from './pages/invoices.js'
 import { KeysPage } from './pages/keys.js'
 import { ModelsPage } from './pages/models.js'
 import { OverviewPage } from './pages/overview.js'
@@ -17,7 +18,7 @@ import { VideosPage } from './pages/videos.js'
 /** @import { VNode } from './preact.js' */
 /** @import { Me } from './shapes.d.ts' */
 
-/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'registry' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
+/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'invoices' | 'models' | 'registry' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
 
 /**
  * @typedef {object} Entry
@@ -45,6 +46,7 @@ export const entries = [
     isOffered: ({ role, features, isBilled }) => isBilled && (role === 'account' || features.accounts),
     page: ({ account: own }, id = own) => (id === undefined ? h(AccountsPage, null) : h(AccountPage, { id, key: id })),
   },
+  { name: 'invoices', isOffered: (me) => me.isBilled && hasUsage(me), page: () => h(InvoicesPage, null) },
   { name: 'models', isOffered: always, page: () => h(ModelsPage, null) },
   {
     name: 'registry',

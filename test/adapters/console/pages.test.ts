@@ -80,9 +80,11 @@ describe.skipIf(!hasChromium)('the pages', () => {
         ['#/registry', 'Configuration', 'set in code'],
         ['#/accounts', 'Accounts', 'Globex Corporation'],
         ['#/accounts/acme', 'acme', 'monthly'],
+        ['#/invoices', 'Invoices', 'globex'],
+        ['#/invoices?account=acme', 'Invoice acme', 'Duplicate payment'],
       ],
     ],
-    ['acme', [...pages, ['#/accounts', 'Account', 'Duplicate payment']]],
+    ['acme', [...pages, ['#/accounts', 'Account', 'Duplicate payment'], ['#/invoices', 'Invoices', 'Opening balance']]],
   ]
 
   test.each(cases)(

@@ -129,6 +129,7 @@ test('responses have the fields that the document describes, and no others', asy
   await check('listEntries', `${own}/entries`)
   await check('getInvoice', `${own}/invoice?month=2030-01&timeZone=Europe/Berlin`)
   await check('listInvoices', '/invoices?month=2030-01')
+  await check('getStatement', `${own}/statement?month=2030-01`)
   await check('audit', '/audit')
   await check('listDifferences', `${own}/differences?from=0&to=4000000000000`)
   await check('sumUsage', '/usage?by=day,period,account,group,key,model,endpoint,user,tag,session')

@@ -25,6 +25,8 @@ const bodies: Readonly<Record<string, object>> = {
 
 const queries: Readonly<Record<string, string>> = {
   getInvoice: 'month=2030-01',
+  getStatement: 'month=2030-01',
+  exportStatement: 'month=2030-01',
   exportInvoice: 'month=2030-01',
   listInvoices: 'month=2030-01',
   exportInvoices: 'month=2030-01',

@@ -2,8 +2,9 @@ import * as z from 'zod'
 import type { InvoiceQuestion } from '../../usage.ts'
 import { formatMoney } from '../../../money/money.ts'
 import { forAccount, forOperator, type Route } from '../route.ts'
-import { id, invoicePeriod, time } from '../../questions.ts'
+import { id, invoicePeriod, month, time } from '../../questions.ts'
 import { component, count, listOf, money } from '../schemas/values.ts'
+import { entry } from './accounts.ts'
 
 /** The use of one model by one account. */
 const invoiceItem = component(
@@ -37,6 +38,20 @@ const difference = z.object({
 /** The most differences in one response. */
 const mostDifferences = 1_000
 
+const statement = z.object({
+  account: id,
+  from: time,
+  to: time,
+  opening: money.describe('The balance at the start, with what was held.'),
+  credits: z.array(entry).describe('Oldest first.'),
+  charges: z.array(invoiceItem),
+  charged: money.describe('The sum of `charges`.'),
+  otherCharges: money.describe('What else was charged, less what of `charges` was charged in another month.'),
+  closing: money.describe('The balance at the end, with what was held.'),
+})
+
+const statementMonth = { month, timeZone: invoicePeriod.timeZone }
+
 /** The routes of invoices, and of the checks of the books. */
 export const accountingRoutes: readonly Route[] = [
   forAccount('getInvoice', 'GET /accounts/{account}/invoice', {
@@ -60,6 +75,18 @@ export const accountingRoutes: readonly Route[] = [
     summary: 'Returns the invoice lines of all accounts as CSV.',
     query: invoicePeriod,
     csv: ({ admin, query }) => admin.csv.invoice({ all: true, ...query } as InvoiceQuestion),
+  }),
+  forAccount('getStatement', 'GET /accounts/{account}/statement', {
+    summary:
+      'Returns what an account paid and was charged in a calendar month, from the opening to the closing balance.',
+    query: statementMonth,
+    response: statement,
+    answer: ({ admin, account, query }) => admin.statement({ account, ...query }),
+  }),
+  forAccount('exportStatement', 'GET /accounts/{account}/statement.csv', {
+    summary: 'Returns the same as CSV, of which the closing balance is the sum.',
+    query: statementMonth,
+    csv: ({ admin, account, query }) => admin.csv.statement({ account, ...query }),
   }),
   forOperator('audit', 'GET /audit', {
     summary: 'Recomputes all balances from the ledger entries.',

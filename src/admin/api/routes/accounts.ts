@@ -37,7 +37,7 @@ const expiring = z.object({
 })
 
 /** A ledger entry. */
-const entry = component(
+export const entry: z.ZodObject = component(
   'Entry',
   z.object({
     number: z.int(),
