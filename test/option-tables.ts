@@ -18,6 +18,7 @@ const sections: readonly (readonly [section: string, interfaceName: string, with
   ['bedrock-options', 'BedrockAnthropicOptions', 'AnthropicOptions'],
   ['vertex-options', 'VertexAnthropicOptions', 'AnthropicOptions'],
   ['video-options', 'VideoVendorOptions', 'SimpleVendorOptions'],
+  ['kling-options', 'KlingOptions', 'VideoVendorOptions'],
   ['demo-options', 'DemoOptions'],
 ]
 

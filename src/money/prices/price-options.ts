@@ -70,7 +70,7 @@ export interface PriceOptions extends TieredTokenPrices, CountedPrices {
   readonly image?: string | Tiers
   /** Per second of video or audio, charged by the millisecond; as `Tiers` if it depends on size or quality. */
   readonly second?: string | Tiers
-  /** Per hour of audio, charged by the millisecond, for vendors whose price per second is not a finite decimal. */
+  /** Per hour of video or audio, charged by the millisecond, for vendors whose price per second is not a finite decimal. */
   readonly hour?: string
   /** The shortest duration that is charged, in seconds. Default 0. */
   readonly minimumSeconds?: number

@@ -25,7 +25,7 @@ const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   transcripts: ['second', 'hour', 'inputAudio'],
   speech: ['characters', 'output', 'outputAudio', 'second', 'hour'],
   ranking: ['input', 'units'],
-  videos: ['second', 'outputVideo'],
+  videos: ['second', 'hour', 'outputVideo'],
 }
 
 /**

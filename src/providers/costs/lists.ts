@@ -96,6 +96,7 @@ const filming: HarmlessFields = {
   mode: ['std'],
   generate_audio: [false, 'false'],
   sound: ['off', false],
+  audio: [false, 'false'],
   draft: [false, 'false'],
   ...tiers,
 }

@@ -8,23 +8,12 @@ import type { Call, Provider, SpeechPiece } from '../contract.ts'
 import { bearer } from '../credentials/key.ts'
 import { readValues } from '../events.ts'
 import { unreadable } from '../failure.ts'
+import { minimaxStatus } from '../minimax-status.ts'
 import { postJson, simpleVendor, type SimpleVendorOptions } from '../simple-vendor.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
 import { vendorError } from '../vendor-error.ts'
 
 const formats: readonly unknown[] = ['mp3', 'pcm', 'flac']
-
-/** The HTTP statuses of errors, which the vendor sends with status 200. Any other is a fault of the vendor. */
-const statuses: Readonly<Record<number, number>> = {
-  1002: 429,
-  1004: 401,
-  1008: 402,
-  1026: 400,
-  1039: 429,
-  1042: 400,
-  2013: 400,
-  2049: 401,
-}
 
 /**
  * Creates the provider for the speech of MiniMax. `voice` is the id of one of its voices. Throws a `TypeError` for an unknown option
@@ -75,7 +64,6 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
 }
 
 function failureIn(value: unknown, { openModel, field }: Call<SpeechRequest>): Error | undefined {
-  const code = fieldsOf(fieldsOf(value)['base_resp'])['status_code']
-  if (typeof code !== 'number' || code === 0) return undefined
-  return vendorError({ status: statuses[code] ?? 500, openModel, sent: field })
+  const status = minimaxStatus(value)
+  return status === undefined ? undefined : vendorError({ status, openModel, sent: field })
 }

@@ -20,6 +20,10 @@ export interface VideoDialect {
   readonly statusOf: (answer: Fields, httpStatus: number) => VideoStatus
   readonly cancel?: (id: string) => JobRequest
   readonly content?: (id: string) => JobRequest
+  /** The HTTP status of an error that the vendor sends with status 200. Default: it sends none. */
+  readonly errorIn?: (answer: Fields) => number | undefined
+  /** See `VideoProvider.limits`. */
+  readonly limits?: VideoProvider['limits']
   /** Translates the vendor's errors. Default: they are in OpenAI's format. */
   readonly fault?: FaultReader
   /** True if `start` rejects a resolution that contradicts the size. Default false. */

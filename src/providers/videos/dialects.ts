@@ -3,11 +3,10 @@
  * clients of xAI and ByteDance in the AI SDK.
  */
 import type { VideoRequest } from '../../wire/video.ts'
-import type { VideoStatus } from '../video.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { VideoDialect } from './dialect.ts'
 import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
-import { failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
+import { endedStatus, failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
 import { withShape } from './video-options.ts'
 import type { Fields } from '../../wire/json.ts'
 
@@ -38,7 +37,7 @@ export const gatewayVideos: VideoDialect = {
   idOf: ({ id, task_id: taskId }) => nonEmptyText(id) ?? nonEmptyText(taskId),
   check: (id) => ({ method: 'GET', path: `/videos/generations/${id}` }),
   statusOf: ({ status, progress, error, video_url: url }) =>
-    ended(stateOf(status, url !== undefined), url, error, progress),
+    endedStatus(stateOf(status, url !== undefined), url, error, progress),
 }
 
 /** xAI: as the gateway's, except for polling, which has another path and returns 202 until the video is finished. */
@@ -58,7 +57,7 @@ export const xaiVideos: VideoDialect = {
     const { url, duration, respect_moderation: clean } = Object(video) as Fields
     if (clean === false) return failedStatus('moderation')
     if (httpStatus === 202 && status === undefined) return { state: 'processing' }
-    const result = ended(stateOf(status, url !== undefined), url, error ?? status, progress)
+    const result = endedStatus(stateOf(status, url !== undefined), url, error ?? status, progress)
     return result.state === 'completed' && typeof duration === 'number' ? { ...result, seconds: duration } : result
   },
 }
@@ -81,7 +80,7 @@ export const seedanceVideos: VideoDialect = {
   check: (id) => ({ method: 'GET', path: `/contents/generations/tasks/${id}` }),
   statusOf: ({ status, content, error }) => {
     const { video_url: url } = Object(content) as Fields
-    return ended(stateOf(status, url !== undefined), url, error ?? status, undefined)
+    return endedStatus(stateOf(status, url !== undefined), url, error ?? status, undefined)
   },
   cancel: (id) => ({ method: 'DELETE', path: `/contents/generations/tasks/${id}` }),
 }
@@ -89,13 +88,6 @@ export const seedanceVideos: VideoDialect = {
 /** The URL of the first frame. */
 function pictureOf({ input_reference: picture }: VideoRequest): unknown {
   return typeof picture === 'string' ? picture : (Object(picture) as Fields)['image_url']
-}
-
-function ended(state: ReturnType<typeof stateOf>, url: unknown, error: unknown, progress: unknown): VideoStatus {
-  if (state === 'failed') return failedStatus(error)
-  if (state !== 'completed') return { state, ...progressOf(progress) }
-  const found = nonEmptyText(url)
-  return found === undefined ? failedStatus('no video') : { state, url: found }
 }
 
 const usualResolutions = new Map([

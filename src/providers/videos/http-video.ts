@@ -5,18 +5,20 @@ import { readJsonObject, requireSuccess } from '../answer.ts'
 import { jsonBody, type Client } from '../client.ts'
 import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
+import { vendorError } from '../vendor-error.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
 import { contentOf, requireFound } from './content.ts'
 import type { JobRequest, VideoDialect } from './dialect.ts'
 import { anonymousClient, download } from './download.ts'
 
 /** Maximum size of a status response, in bytes. */
-const usualBytes = 1024 * 1024
+export const usualBytes: number = 1024 * 1024
 
 export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider {
-  const { cancel, content, fault, large = false } = dialect
+  const { cancel, content, fault, limits, large = false } = dialect
   return {
     submit: dialect.submit,
+    ...(limits && { limits }),
     async start(call) {
       const ask = dialect.start(call)
       const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
@@ -24,6 +26,8 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       const fields = { openModel: call.openModel, field: (name: string) => call.request[name] }
       if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
+      const status = dialect.errorIn?.(value as Fields)
+      if (status !== undefined) throw vendorError({ status, openModel: call.openModel, sent: fields.field })
       const id = dialect.idOf(value as Fields)
       if (id === undefined || id === '') throw unreadable("the vendor's response has no job id", 'next')
       return { id }
@@ -33,6 +37,8 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       requireFound(transfer)
       if (transfer.status !== 202) await requireSuccess(transfer, undefined, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
+      const error = dialect.errorIn?.(value as Fields)
+      if (error !== undefined) throw vendorError({ status: error, openModel: false })
       const status = dialect.statusOf(value as Fields, transfer.status)
       if (status.state === 'failed' || status.operation === undefined) return status
       return { ...status, operation: { ...Object(operation), ...Object(status.operation) } as Json }

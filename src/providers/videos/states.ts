@@ -66,6 +66,19 @@ export function failedStatus(error: unknown): VideoStatus {
   return { state: 'failed', error: 'The generation failed. Change the prompt and submit it again.' }
 }
 
+/** The status of a job whose result is a URL. */
+export function endedStatus(
+  state: ReturnType<typeof stateOf>,
+  url: unknown,
+  error: unknown,
+  progress: unknown,
+): VideoStatus {
+  if (state === 'failed') return failedStatus(error)
+  if (state !== 'completed') return { state, ...progressOf(progress) }
+  const found = nonEmptyText(url)
+  return found === undefined ? failedStatus('no video') : { state, url: found }
+}
+
 export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -17,6 +17,10 @@ import {
   gemini,
   openai,
   openaiVideo,
+  klingVideo,
+  lumaVideo,
+  minimaxVideo,
+  runwayVideo,
   seedanceVideo,
   xaiVideo,
 } from '../../../src/providers/index.ts'
@@ -91,6 +95,10 @@ describe.each<[string, (options: object) => unknown, Values]>([
   ['gatewayVideo', (options) => gatewayVideo({ baseURL: 'http://a.b/v1', ...options }), vendor],
   ['xaiVideo', (options) => xaiVideo(options), vendor],
   ['seedanceVideo', (options) => seedanceVideo(options), vendor],
+  ['runwayVideo', (options) => runwayVideo(options), vendor],
+  ['lumaVideo', (options) => lumaVideo(options), vendor],
+  ['minimaxVideo', (options) => minimaxVideo(options), vendor],
+  ['klingVideo', (options) => klingVideo(options), vendor],
   ['demo', (options) => demo(options), { paceMs: number, videoSeconds: number, name: [...text, ''] }],
   [
     'fromAiSdk',
