@@ -43,6 +43,8 @@ export interface AdminServices {
   /** How long responses are kept for idempotency keys. */
   readonly idempotencyMs: number
   readonly background: { removeAll(account: string): Promise<void> }
+  /** Undefined if there are none. */
+  readonly batches: { removeAll(account: string): Promise<void> } | undefined
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
   /** Undefined without billing. */
   readonly currency: string | undefined

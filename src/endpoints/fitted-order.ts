@@ -6,7 +6,11 @@ import { amendOrder } from './order.ts'
 import { requireReadable } from './readable.ts'
 
 /** The order as the vendors of its model may get it. Throws a 400 for what changes the cost and is not allowed, or is too much. */
-export function fittedOrder<R>(endpoint: CallEndpoint<R, unknown>, read: Order<R>, model: Model): Order<R> {
+export function fittedOrder<R>(
+  endpoint: Pick<CallEndpoint<R, never>, 'name' | 'makes' | 'lengthFields'>,
+  read: Order<R>,
+  model: Model,
+): Order<R> {
   const changes = fitCosts(endpoint.name, read, model)
   const order = changes === undefined ? read : amended(read, changes)
   requireReadable(endpoint, order, model)

@@ -8,6 +8,7 @@ export type StoreName =
   | 'usage'
   | 'tasks'
   | 'background'
+  | 'batches'
   | 'idempotency'
   | 'responses'
   | 'audit'

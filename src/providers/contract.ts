@@ -23,6 +23,7 @@ import type { MessageTraits } from './message-traits.ts'
 import type { GeneratedPart } from './generated-part.ts'
 import type { MessagePiece } from './message.ts'
 import type { VideoProvider } from './video.ts'
+import type { BatchProvider } from './batches.ts'
 import type { OptionWarning } from './option-warnings.ts'
 
 export type { Call } from './call.ts'
@@ -189,6 +190,9 @@ export interface Provider {
 
   /** Generates videos, as tasks that continue after the request that created them. */
   readonly video?: VideoProvider
+
+  /** Makes batches of messages, with the option `batches`. */
+  readonly batches?: BatchProvider | undefined
 
   /**
    * Lists the vendor's models by the names that it serves them by, for `'vendor/*'` entries of the registry and for

@@ -7,6 +7,7 @@ import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskRecord, TaskSearch } from './contract.ts'
+import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
@@ -34,9 +35,6 @@ export interface Submission extends TaskRequest {
   /** A retry with the same key returns the same task. At most 255 characters. */
   readonly idempotencyKey?: string | undefined
 }
-
-/** Milliseconds for which a request for a task waits for the vendor before it returns the stored state. */
-const answerMs = 3_000
 
 /** The operations of the video endpoints on tasks. */
 export class VideoTasks {
@@ -277,18 +275,4 @@ function repetition(task: StoredTask, submission: Submission): StoredTask {
     throw new GatewayError(code, { message, shouldRetry: false, ...(param !== null && { param }) })
   }
   return task
-}
-
-async function soonOr(step: Promise<StoredTask>, fallback: StoredTask): Promise<StoredTask> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<StoredTask>((resolve) => {
-    timer = setTimeout(resolve, answerMs, fallback)
-    timer.unref()
-  })
-  try {
-    return await Promise.race([step, late])
-  } finally {
-    clearTimeout(timer)
-    step.catch(() => undefined)
-  }
 }

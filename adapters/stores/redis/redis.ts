@@ -74,6 +74,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     ledger,
     tasks: redisTasks(scripts, keyBases.base('tasks')),
     background: redisTasks(scripts, keyBases.base('background')),
+    batches: redisTasks(scripts, keyBases.base('batches')),
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),

@@ -25,6 +25,7 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
     usage: sqlUsage(sql),
     tasks: sqlTasks(sql),
     background: sqlTasks(sql, 'background'),
+    batches: sqlTasks(sql, 'batches'),
     idempotency: sqlIdempotency(sql),
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),

@@ -13,7 +13,7 @@ import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
  */
 export function nativeCall(
   call: Call<MessageRequest>,
-  { meter, model }: Pick<Context<unknown>, 'meter' | 'model'>,
+  { meter, model }: Pick<Context<unknown>, 'model'> & { readonly meter: Pick<Context<unknown>['meter'], 'omit'> },
 ): Call<MessageRequest> {
   const maker = thinkingMakerOf(call.model)
   const changes = { ...withinLimits(call), ...readableHistory(call, maker), ...readableSystem(call, maker) }

@@ -1,5 +1,6 @@
 /** The caps of a video task: what its hold counts, and what is stored with the task to settle it. */
 import type { CapState } from '../../money/caps/contract.ts'
+import type { CapPeriodLimits } from '../../admission/alert-thresholds.ts'
 import type { CapHolds } from '../../admission/cap-holds.ts'
 import type { CallerCap, CappedCaller } from '../../admission/caps.ts'
 import type { Settlement } from '../../money/ledger/contract.ts'
@@ -18,6 +19,14 @@ export function countedCaps(states: readonly CapState[]): readonly CountedCap[] 
   })
 }
 
+/** The periods as the verdict on the hold had them. */
+export function countedStates(counted: readonly CountedCap[]): readonly CapPeriodLimits[] {
+  return counted.map(({ limits, ...period }) => {
+    const entries = Object.entries(limits).map(([measure, limit]) => [measure, BigInt(limit)])
+    return { ...period, limits: Object.fromEntries(entries) as CapState['limits'] }
+  })
+}
+
 /** What the settlement of a task counts. */
 export function settledCaps(
   caps: CapHolds,
@@ -26,10 +35,7 @@ export function settledCaps(
   model: string,
 ): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
   const { counted } = task.data
-  const states = counted?.map(({ limits, ...period }) => {
-    const entries = Object.entries(limits).map(([measure, limit]) => [measure, BigInt(limit)])
-    return { ...period, limits: Object.fromEntries(entries) as CapState['limits'] }
-  })
+  const states = counted && countedStates(counted)
   return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task, model), states, callerOf(task), 0)
 }
 

@@ -5,6 +5,7 @@ import type { Admission } from '../../admission/admission.ts'
 import type { Meter } from '../../admission/meter.ts'
 import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
+import { messageBatchEndpoints } from '../../endpoints/batches/messages.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
 import { Routes } from '../../endpoints/routes.ts'
 import { Serving } from '../../endpoints/serving.ts'
@@ -38,7 +39,8 @@ import { storeQuestions, type StoreQuestion } from './store-questions.ts'
 import { quoting } from '../handling/quote.ts'
 import { guardedResponses, guardedStores, storesOf, type Stores } from './stores.ts'
 import { vendorQuestions } from './vendor-questions.ts'
-import { backgroundResponses } from './background.ts'
+import { backgroundResponses, settling } from './background.ts'
+import { batchesFor } from './batches.ts'
 import { videoTasks } from './video-tasks.ts'
 import { warningsIn } from '../warnings/find.ts'
 import type { ConfigWarning } from '../../records/warning.ts'
@@ -124,7 +126,9 @@ export function assemble(options: GatewayOptions): Assembly {
   const surroundings = { options, catalogue, admission, ledger, clock: now, random, observer, alerts }
   const videos = videoTasks(surroundings)
   const responses = guardedResponses(stores.responses, guard('the response store'))
-  const background = backgroundResponses({ ...surroundings, responses, guard })
+  const settle = settling(surroundings, guard('the ledger'))
+  const background = backgroundResponses({ ...surroundings, responses, guard, settle })
+  const batches = batchesFor({ ...surroundings, guard, settle })
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const calls = new OpenCalls<Meter>(billing?.maxDrains)
   const admin = new Admin({
@@ -134,6 +138,7 @@ export function assemble(options: GatewayOptions): Assembly {
     note: (change) => auditLog.write(undefined, change),
     idempotencyMs: idempotency?.keepMs ?? 0,
     background,
+    batches,
     videos,
     calls,
     caps: admission.caps,
@@ -159,7 +164,7 @@ export function assemble(options: GatewayOptions): Assembly {
     observer,
     queues: options.fairness && new VendorQueues(options.fairness, groups, refusals),
   })
-  const routes = new Routes(options.endpoints)
+  const routes = new Routes([...(batches ? messageBatchEndpoints : []), ...(options.endpoints ?? [])])
   const sizes = { ...defaultSizes, ...options.sizes }
   const quote = quoting({ options, routes, admission, catalogue, sizes, services: () => services, now })
   const services: EndpointServices = {
@@ -167,6 +172,7 @@ export function assemble(options: GatewayOptions): Assembly {
     shownPrice: billing?.showPrices === true ? shownPrices(admission, billing.currency) : undefined,
     responses,
     background,
+    batches,
     videos,
     attribute: attributing(options.usage),
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),

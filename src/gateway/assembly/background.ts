@@ -1,4 +1,4 @@
-import type { Admission } from '../../admission/admission.ts'
+import type { DurableEnd } from '../../admission/ticket.ts'
 import { BackgroundResponses } from '../../endpoints/responses/background.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
@@ -7,42 +7,47 @@ import { StoreTime } from '../../tasks/store-time.ts'
 import { guardedTasks } from './guarded-tasks.ts'
 import type { TaskSurroundings } from './video-tasks.ts'
 
-interface Surroundings extends Omit<TaskSurroundings, 'catalogue'> {
-  readonly admission: Admission
+interface Surroundings extends Pick<TaskSurroundings, 'options' | 'clock' | 'random' | 'observer'> {
   readonly responses: ResponseStore
   readonly guard: (name: string) => Guard
+  readonly settle: (end: DurableEnd) => Promise<void>
+}
+
+/** Ends holds of work that outlives its request, and records its use. May be called again for the same work. */
+export function settling(
+  { admission, ledger, alerts }: Pick<TaskSurroundings, 'admission' | 'ledger' | 'alerts'>,
+  guard: Guard,
+): (end: DurableEnd) => Promise<void> {
+  return async ({ end, record }) => {
+    if (end !== undefined && ledger !== undefined) {
+      const { amount } = end
+      await guard.call(() => (amount === undefined ? ledger.release(end) : ledger.settle({ ...end, amount })))
+    }
+    if (record !== undefined) admission.records?.add(record)
+    alerts?.start()
+  }
 }
 
 /** The responses in the background of a gateway. */
 export function backgroundResponses({
   options,
-  admission,
-  ledger,
   clock,
   random,
   observer,
-  alerts,
   responses,
   guard,
+  settle,
 }: Surroundings): BackgroundResponses {
   const given = options.storage?.background
   const store =
     given === undefined ? memoryTaskStore() : guardedTasks(given, guard('the store of background responses'))
   const time = new StoreTime(store, clock)
-  const ledgerGuard = guard('the ledger')
   const background = new BackgroundResponses(
     {
       store,
       now: () => time.now(),
       responses,
-      async settle({ end, record }) {
-        if (end !== undefined && ledger !== undefined) {
-          const { amount } = end
-          await ledgerGuard.call(() => (amount === undefined ? ledger.release(end) : ledger.settle({ ...end, amount })))
-        }
-        if (record !== undefined) admission.records?.add(record)
-        alerts?.start()
-      },
+      settle,
       maxBytes: (options.idempotency || {}).maxBytes ?? 4 * 1024 * 1024,
       observer,
     },

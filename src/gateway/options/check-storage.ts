@@ -11,6 +11,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   usage: ['append', 'list', 'summarise'],
   tasks: ['insert', 'find', 'replace', 'claim'],
   background: ['insert', 'find', 'replace', 'claim'],
+  batches: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
   vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],

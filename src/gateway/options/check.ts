@@ -70,6 +70,7 @@ const schema = strict({
     .record(z.string(), strict({ ...optionalOf(groupFields), models: groupFields.models, inspect: inspect.optional() }))
     .optional(),
   inspect: inspect.optional(),
+  batches: z.boolean().optional(),
   endpoints: z.array(endpoint, 'must be a list of what defineEndpoint() returns').optional(),
   defaultModel: z.string().min(1).optional(),
   azure: z.boolean().optional(),

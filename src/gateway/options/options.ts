@@ -55,6 +55,10 @@ export interface GatewayOptions {
    * client. Groups and models may have more. Default: nothing.
    */
   readonly inspect?: readonly Inspect[]
+  /**
+   * Whether to serve batches of messages, at vendors that have them: needs a `storage` that keeps them. Default false.
+   */
+  readonly batches?: boolean
   /** Endpoints of the host's own, beside the gateway's: see `defineEndpoint`. Default: none. */
   readonly endpoints?: readonly Endpoint[]
   /** The model of requests that name none. Default: such requests are rejected. */

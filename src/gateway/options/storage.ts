@@ -27,6 +27,8 @@ export interface StorageBundle {
   readonly tasks?: TaskStore
   /** Responses in the background, while they are made and until their streams can no longer be taken up: as `tasks`, another place. */
   readonly background?: TaskStore
+  /** Batches: as `tasks`, another place. Only used with `batches`. */
+  readonly batches?: TaskStore
   /** Responses to requests with an `Idempotency-Key`, for replay. */
   readonly idempotency?: IdempotencyStore
   /** Stored responses of `/v1/responses`. */

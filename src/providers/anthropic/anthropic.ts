@@ -16,6 +16,7 @@ import { authOf, usesConversation, withOwnKey, type ApiKey } from '../credential
 import type { Provider } from '../contract.ts'
 import { anthropicCosts } from '../costs/lists.ts'
 import { keyWarnings } from '../option-warnings.ts'
+import { messageBatches } from '../messages/batches.ts'
 import { NativeMessages, type MessageVendor } from '../messages/native.ts'
 import type { ClaudeTraits, MessageTraits } from '../message-traits.ts'
 import { listModels } from '../models.ts'
@@ -107,6 +108,7 @@ export function messagesProvider(
     message: (call) => messages.answer(call),
     messageTraits: traitsFor(client, options),
     countMessage: (call) => messages.count(call),
+    ...(addressOf === undefined && { batches: messageBatches(client) }),
     models: ({ signal }) =>
       listModels(client, { path: '/models?limit=1000', field: 'data', read: readFault, signal }, (raw) => {
         const at = Date.parse(textOf(raw['created_at']))

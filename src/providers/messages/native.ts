@@ -116,21 +116,20 @@ export class NativeMessages {
     return client.send({
       path: address.path,
       body: call.json(address.changes),
-      headers: this.#headers(call),
+      headers: headersFor(client, call.clientHeaders),
       ...sentFor(call, model),
       whole: call.stream ? undefined : new WholeBody(client.answerBytes),
     })
   }
+}
 
-  /** Those of the host take precedence; features of the client are added to the host's. */
-  #headers({ clientHeaders: given }: Call<unknown>): Record<string, string> {
-    const { headers } = this.#vendor.client
-    const features = [headers['anthropic-beta'], given?.['anthropic-beta']].filter(Boolean).join(',')
-    return {
-      ...jsonBody,
-      'anthropic-version': headers['anthropic-version'] ?? version,
-      ...(features !== '' && { 'anthropic-beta': features }),
-    }
+/** Those of the host take precedence; features of the client are added to the host's. */
+export function headersFor({ headers }: Client, given: Call<unknown>['clientHeaders']): Record<string, string> {
+  const features = [headers['anthropic-beta'], given?.['anthropic-beta']].filter(Boolean).join(',')
+  return {
+    ...jsonBody,
+    'anthropic-version': headers['anthropic-version'] ?? version,
+    ...(features !== '' && { 'anthropic-beta': features }),
   }
 }
 

@@ -22,7 +22,7 @@ import {
   type RedisConnection,
 } from '../../servers.ts'
 
-describe.each(['tasks', 'background'] as const)('SQLite, the %s of one file in two handles', (name) => {
+describe.each(['tasks', 'background', 'batches'] as const)('SQLite, the %s of one file in two handles', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
   let made = 0
   let path = ''

@@ -1,0 +1,48 @@
+import { GatewayError } from '../../errors.ts'
+import { ask } from '../../tasks/services.ts'
+import { changed, type StoredBatch } from './batch-task.ts'
+import { lost, settle } from './finish.ts'
+import { intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
+import { later, recover } from './submit.ts'
+
+/** Consecutive "unknown batch" responses after which a batch is lost: a single one may be an error of the vendor. */
+const maxMisses = 3
+
+/** Takes the lease of a due batch. Returns undefined if it is not due or another process holds the lease. */
+export async function lease(services: BatchServices, batch: StoredBatch): Promise<StoredBatch | undefined> {
+  const now = await services.now()
+  if (batch.dueAt === null || batch.dueAt > now || batch.leasedUntil > now) return undefined
+  const saved = await save(services, changed(batch, {}, { leasedUntil: now + timing.leaseMs }))
+  return saved.won ? saved.batch : undefined
+}
+
+/** Does the next step of a batch whose lease this process holds. Returns the batch as stored afterwards. */
+export async function advance(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  try {
+    if (batch.data.state === 'submitting') return await recover(services, batch)
+    return batch.data.state === 'open' ? await check(services, batch) : await settle(services, batch)
+  } catch (error) {
+    const isUnknown = GatewayError.is(error) && error.code === 'not_found' && batch.data.faults + 1 >= maxMisses
+    const isLate = (await services.now()) > batch.createdAt + timing.deadlineMs
+    return isUnknown || isLate ? lost(services, batch, error) : later(services, batch, error)
+  }
+}
+
+async function check(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  const { operation = '', cancelledAt, asked } = batch.data
+  const vendor = await vendorOf(services, batch)
+  if (cancelledAt !== undefined && asked !== true) {
+    await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
+  }
+  const { ended, counts } = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
+  const now = await services.now()
+  if (!ended && now > batch.createdAt + timing.deadlineMs) throw new Error('the batch has not ended in time')
+  const seen = { counts, faults: 0, ...(cancelledAt !== undefined && { asked: true as const }) }
+  if (!ended) {
+    const dueAt = now + intervalMs(batch, now)
+    return (await save(services, changed(batch, seen, { dueAt, leasedUntil: 0 }))).batch
+  }
+  const end = { ...seen, state: 'settling', endedAt: now } as const
+  const saved = await save(services, changed(batch, end, { dueAt: now, leasedUntil: now + timing.leaseMs }))
+  return saved.won ? advance(services, saved.batch) : saved.batch
+}

@@ -1,0 +1,124 @@
+/** What is kept of a batch. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { BatchCounts } from '../../providers/batches.ts'
+import type { Cap } from '../../records/cap.ts'
+import type { CountedCap } from '../../tasks/task.ts'
+import type { TaskRecord } from '../../tasks/contract.ts'
+import { copyJson } from '../../wire/json.ts'
+
+/** The data of its task. */
+export interface BatchTask {
+  /**
+   * `submitting`: the intent to submit is stored, the vendor's response is not yet. `open`: the vendor works on it. `settling`: it
+   * has ended at the vendor, and its requests are charged. `ended`: they are.
+   */
+  readonly state: 'submitting' | 'open' | 'settling' | 'ended'
+  /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
+  readonly digest: string
+  /** The id of the request that created it. */
+  readonly attempt: string
+  /** The provider that has the batch. */
+  readonly provider: string
+  /** Its name of the batch. Absent until the vendor has accepted it. */
+  readonly operation?: string
+  /** The requests as the vendor gets them. Absent once it has them. */
+  readonly params?: readonly string[]
+  /** See `BatchCall.clientHeaders`. */
+  readonly clientHeaders?: Readonly<Record<string, string>>
+  readonly models: readonly BatchModel[]
+  readonly lines: readonly BatchLine[]
+  /** The caps that count the requests, in the periods in which they were held. */
+  readonly counted: readonly (readonly CountedCap[])[]
+  /** The group's factor on prices, in millionths. */
+  readonly multiplier: string
+  readonly group: string
+  /** Public id of the key that the batch was created with. */
+  readonly key?: string
+  /** The person behind it. */
+  readonly user?: string
+  /** Whether the host named the user, and not the request. */
+  readonly userIsKnown?: true
+  /** The caps of the caller's key. */
+  readonly callerCaps?: readonly Cap[]
+  readonly session?: string
+  readonly tags?: readonly string[]
+  readonly counts: BatchCounts
+  /** Its client has cancelled it. */
+  readonly cancelledAt?: number
+  /** The vendor was asked to cancel it. */
+  readonly asked?: true
+  /** When it ended at the vendor. */
+  readonly endedAt?: number
+  /** It has ended, and the vendor has no results. */
+  readonly empty?: true
+  /** Consecutive steps that failed. */
+  readonly faults: number
+}
+
+/** A model of the requests of a batch. */
+export interface BatchModel {
+  /** As the requests name it. */
+  readonly name: string
+  /** Its id. */
+  readonly id: string
+  /** The provider's name for it. */
+  readonly providerModel: string
+}
+
+/** A request of a batch: short names, because there may be thousands. */
+export interface BatchLine {
+  /** Its `custom_id`. */
+  readonly id: string
+  /** The number of its model. */
+  readonly m: number
+  /** Amount held, in micro-units. Absent if nothing is. */
+  readonly held?: string
+  /** The number of the caps that count it. */
+  readonly caps?: number
+  /** The most output tokens that it asks for. */
+  readonly out: number
+}
+
+/** A stored batch with typed data. */
+export interface StoredBatch extends Omit<TaskRecord, 'data'> {
+  readonly data: BatchTask
+}
+
+/** Milliseconds after which a batch is forgotten. */
+export const lifeMs: number = 30 * 86_400_000
+/** Milliseconds that vendors have for a batch; what they have not begun then has expired. */
+export const vendorMs = 86_400_000
+
+/** The next version of a batch. Keeps the lease unless `record` changes it. */
+export function changed(
+  batch: StoredBatch,
+  data: Partial<BatchTask>,
+  record: Partial<Pick<TaskRecord, 'dueAt' | 'leasedUntil' | 'expiresAt'>> = {},
+): StoredBatch {
+  return { ...batch, ...record, version: batch.version + 1, data: { ...batch.data, ...data } }
+}
+
+export function toRecord(batch: StoredBatch): TaskRecord {
+  return { ...batch, data: copyJson(batch.data) }
+}
+
+export function fromRecord(record: TaskRecord): StoredBatch {
+  return { ...record, data: record.data as unknown as BatchTask }
+}
+
+/** An id derived from account and idempotency key, so that a retry finds the same batch; otherwise one of 192 random bits. */
+export function batchId(account: string, key: string | undefined): string {
+  if (key === undefined) return `msgbatch_${randomBytes(24).toString('base64url')}`
+  const text = JSON.stringify([account, 'batches', key])
+  return `msgbatch_${createHash('sha256').update(text).digest('base64url').slice(0, 32)}`
+}
+
+/** The id of the hold, the charge and the usage record of a request. */
+export function lineId({ attempt }: Pick<BatchTask, 'attempt'>, line: string): string {
+  return `${attempt}.${line}`
+}
+
+/** The id of a request at the vendor. */
+export function vendorId({ attempt }: Pick<BatchTask, 'attempt'>, index: number): string {
+  return `${attempt}-${index}`
+}

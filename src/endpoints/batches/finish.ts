@@ -1,0 +1,132 @@
+/** The end of a batch: its requests are charged or released, one by one. May be repeated after a crash at any moment. */
+import type { Model } from '../../models/contract.ts'
+import { tierInBatch } from '../../money/prices/batch-price.ts'
+import type { Receipt } from '../../money/receipt.ts'
+import { fieldsOf, type Fields } from '../../wire/json.ts'
+import { usageOfMessage } from '../../wire/message-usage.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { mapConcurrently } from '../concurrency.ts'
+import { changed, lineId, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { resultIn, type Result } from './result.ts'
+import { save, timing, vendorOf, withoutResults, type BatchServices } from './services.ts'
+
+/** Requests that are settled at the same time: stores join them into few statements. */
+const atOnce = 64
+
+const never = new AbortController().signal
+
+/** Charges a batch that has ended at the vendor. Requires the lease. */
+export async function settle(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  const { operation = '', lines } = batch.data
+  const vendor = await vendorOf(services, batch)
+  const models = await services.models(batch)
+  const gone = batch.data.models.find((_, index) => models[index] === undefined)
+  if (gone !== undefined) throw new Error(`the model "${gone.id}" of the batch ${batch.id} is not configured any more`)
+  const open = new Set(lines.keys())
+  let current = batch
+  let results: Result[] = []
+  const next = async () => {
+    const some = results
+    results = []
+    await mapConcurrently(some, atOnce, never, async ({ index, result }) => {
+      const line = lines[index] as BatchLine
+      const model = models[line.m] as Model
+      services.deliver(await services.billing.settle(current, line, model, receiptOf(current, line, result)))
+    })
+    for (const { index } of some) open.delete(index)
+    current = await renewed(services, current)
+  }
+  for await (const line of vendor.results(operation, { signal: never })) {
+    const result = resultIn(batch, line)
+    if (result === undefined) continue
+    results.push(result)
+    if (results.length >= atOnce) await next()
+  }
+  await next()
+  // A request without a result was not made.
+  const expired = { type: 'expired' }
+  results = [...open].map((index) => ({ index, result: expired, text: '' }))
+  await next()
+  await services.billing.recorded()
+  return ended(services, current, {})
+}
+
+/** Ends a batch without results, and releases its holds. `expiresAt`: from when on it is not found. */
+export async function finish(
+  services: BatchServices,
+  batch: StoredBatch,
+  expiresAt: number = batch.expiresAt,
+): Promise<StoredBatch> {
+  await services.billing.release(batch)
+  return ended(services, { ...batch, expiresAt }, { empty: true, counts: withoutResults(batch.data) })
+}
+
+/** Ends a batch that was not submitted, as if it had not been sent. */
+export async function refuse(services: BatchServices, batch: StoredBatch): Promise<void> {
+  await finish(services, batch, await services.now())
+}
+
+/** Ends a batch whose results cannot be got, although the vendor may charge for it. */
+export function lost(services: BatchServices, batch: StoredBatch, cause: unknown): Promise<StoredBatch> {
+  const { attempt, provider, operation = 'of unknown id' } = batch.data
+  const message = `the batch ${operation} of the provider "${provider}" ended without results, and is not charged`
+  services.observer.failure({ id: attempt, error: new Error(message, { cause }) })
+  return finish(services, batch)
+}
+
+async function ended(services: BatchServices, batch: StoredBatch, data: Partial<BatchTask>): Promise<StoredBatch> {
+  const { params: _, ...rest } = batch.data
+  const endedAt = rest.endedAt ?? (await services.now())
+  const next = { ...rest, ...data, state: 'ended', endedAt, faults: 0 } as const
+  return (await save(services, { ...batch, version: batch.version + 1, dueAt: null, leasedUntil: 0, data: next })).batch
+}
+
+/** Renews the lease of a batch that takes long to settle. Throws if another process has it. */
+async function renewed(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  const { leaseMs } = timing
+  const now = await services.now()
+  if (batch.leasedUntil - now > leaseMs / 2) return batch
+  const saved = await save(services, changed(batch, {}, { leasedUntil: now + leaseMs }))
+  if (!saved.won) throw new Error(`another process settles the batch ${batch.id}`)
+  return saved.batch
+}
+
+const outcomes: Readonly<Record<string, Pick<Receipt, 'outcome' | 'code'>>> = {
+  succeeded: { outcome: 'completed' },
+  canceled: { outcome: 'cancelled' },
+  errored: { outcome: 'failed', code: 'server_error' },
+  expired: { outcome: 'failed', code: 'request_timeout' },
+}
+
+function receiptOf({ account, createdAt, data }: StoredBatch, line: BatchLine, result: Fields): Receipt {
+  const { group, key, user, session, tags, provider, endedAt = createdAt } = data
+  const { name, providerModel } = data.models[line.m] as BatchTask['models'][number]
+  const { outcome, code } = outcomes[String(result['type'])] ?? { outcome: 'failed', code: 'server_error' }
+  const isMade = outcome === 'completed'
+  const { service_tier: tier, ...usage } = isMade
+    ? usageOfMessage(fieldsOf(fieldsOf(result['message'])['usage']))
+    : usageOf(0, 0)
+  const serviceTier = tierInBatch(tier)
+  return {
+    id: lineId(data, line.id),
+    endpoint: 'messages.batches',
+    outcome,
+    ...(code !== undefined && { code }),
+    account,
+    group,
+    ...(key !== undefined && { key }),
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { session }),
+    ...(tags !== undefined && { tags }),
+    model: name,
+    provider,
+    providerModel,
+    attempts: 1,
+    stream: false,
+    usage,
+    usageSource: isMade ? 'reported' : 'estimated',
+    ...(serviceTier !== undefined && { serviceTier }),
+    startedAt: createdAt,
+    totalMs: Math.max(0, endedAt - createdAt),
+  }
+}

@@ -1,0 +1,143 @@
+/** Anthropic's Message Batches. Source: Anthropic's API reference, Message Batches. */
+import { createHash } from 'node:crypto'
+import { GatewayError, invalid } from '../../errors.ts'
+import { jsonReply } from '../../http/answers.ts'
+import { readJson } from '../../http/body.ts'
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { decodeSegment, queryOf } from '../../http/target.ts'
+import { defineEndpoint } from '../define.ts'
+import type { Query, QueryEndpoint } from '../endpoint.ts'
+import { vendorMs, type StoredBatch } from './batch-task.ts'
+import { noSuchBatch, type Batches } from './batches.ts'
+import { givenRequests } from './requests.ts'
+
+/** The endpoints that exist with the option `batches`. */
+export const messageBatchEndpoints: readonly QueryEndpoint[] = [
+  defineEndpoint({
+    method: 'POST',
+    path: '/v1/messages/batches',
+    name: 'messages.batches.create',
+    limited: true,
+    async answer(query) {
+      const { exchange, sizes } = query
+      const body = await readJson(exchange, sizes)
+      const unknown = body.names().find((name) => name !== 'requests')
+      if (unknown !== undefined) {
+        const message = `"${unknown.slice(0, 64)}" is not supported. Send "requests" alone.`
+        throw new GatewayError('unsupported_parameter', { param: unknown.slice(0, 64), message })
+      }
+      const requests = givenRequests(body.get('requests'))
+      const digest = createHash('sha256').update(body.bytes).digest('hex')
+      const idempotencyKey = idempotencyKeyOf(exchange)
+      return shown(query, await batchesOf(query).create(query, { requests, digest, idempotencyKey }))
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/v1/messages/batches',
+    name: 'messages.batches.list',
+    answer: listBatches,
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/v1/messages/batches/*',
+    name: 'messages.batches.retrieve',
+    answer: async (query) => shown(query, await batchesOf(query).find(query.caller.account, idIn(query))),
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/v1/messages/batches/*/cancel',
+    name: 'messages.batches.cancel',
+    answer: async (query) => shown(query, await batchesOf(query).cancel(query.caller.account, idIn(query))),
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/messages/batches/*',
+    name: 'messages.batches.delete',
+    async answer(query) {
+      const id = idIn(query)
+      await batchesOf(query).remove(query.caller.account, id)
+      return jsonReply({ id, type: 'message_batch_deleted' })
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/v1/messages/batches/*/results',
+    name: 'messages.batches.results',
+    async answer(query) {
+      const { caller, exchange, services } = query
+      const { signal } = exchange
+      return batchesOf(query).results(caller.account, idIn(query), { signal, stallMs: services.stallMs })
+    },
+  }),
+]
+
+async function listBatches(query: Query) {
+  const { caller, exchange } = query
+  const search = queryOf(exchange.target)
+  const limit = Number(search.get('limit') ?? 20)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw invalid('"limit" must be 1 to 1000.', 'limit')
+  const [before, after] = [search.get('before_id'), search.get('after_id')]
+  for (const [name, id] of [['before_id', before] as const, ['after_id', after] as const]) {
+    if (id !== null && !isId(id)) throw invalid(`"${name}" must be the id of a batch.`, name)
+  }
+  const place = before ?? after
+  const order = before === null ? 'desc' : 'asc'
+  const found = await batchesOf(query).list(caller.account, { limit: limit + 1, order, ...(place !== null && { after: place }) })
+  const page = found.slice(0, limit)
+  if (before !== null) page.reverse()
+  const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null]
+  return jsonReply({
+    data: page.map((batch) => shape(query, batch)),
+    has_more: found.length > limit,
+    first_id: first,
+    last_id: last,
+  })
+}
+
+function batchesOf({ services }: Query): Batches {
+  return services.batches as Batches
+}
+
+function shown(query: Query, batch: StoredBatch) {
+  query.concerns(batch.data.attempt)
+  return jsonReply(shape(query, batch))
+}
+
+function shape({ services }: Query, { id, createdAt, data }: StoredBatch): object {
+  const { state, counts, cancelledAt, endedAt = createdAt } = data
+  const isOver = state === 'ended'
+  const { processing, succeeded, errored, canceled, expired } = counts
+  const size = data.lines.length
+  return {
+    id,
+    type: 'message_batch',
+    processing_status: isOver ? 'ended' : cancelledAt === undefined ? 'in_progress' : 'canceling',
+    // Until all are charged, the vendor's counts are not final.
+    request_counts: isOver
+      ? { processing, succeeded, errored, canceled, expired }
+      : { processing: size, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+    created_at: timeOf(createdAt),
+    expires_at: timeOf(createdAt + vendorMs),
+    ended_at: isOver ? timeOf(endedAt) : null,
+    cancel_initiated_at: cancelledAt === undefined ? null : timeOf(cancelledAt),
+    archived_at: null,
+    // Relative to the client's base URL, if the gateway's own is not known.
+    results_url: isOver ? `${services.publicUrl}/v1/messages/batches/${id}/results` : null,
+  }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** The id in the path. Throws 404 for anything that cannot be one, because stores fail on some texts. */
+function idIn({ rest }: Query): string {
+  const id = decodeSegment(rest)
+  if (id === undefined || !isId(id)) throw noSuchBatch()
+  return id
+}
+
+function isId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
+}

@@ -1,0 +1,162 @@
+/** The requests of a batch: each is read, checked and sized as if it were sent alone. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Demand } from '../../admission/demand.ts'
+import { GatewayError, invalid } from '../../errors.ts'
+import { Canceller } from '../../http/cancellation.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { inBatches } from '../../models/batch-model.ts'
+import type { Deployment, Model } from '../../models/contract.ts'
+import { isRecord } from '../../wire/json.ts'
+import type { MessageRequest } from '../../wire/messages.ts'
+import type { Order, Query } from '../endpoint.ts'
+import { callOf } from '../fitted-call.ts'
+import { fittedOrder } from '../fitted-order.ts'
+import { messages } from '../messages/messages.ts'
+import { nativeCall } from '../messages/native.ts'
+import { checkLong } from '../messages/request.ts'
+import type { BatchModel, BatchTask } from './batch-task.ts'
+
+/** A request as the client sent it. */
+export interface GivenRequest {
+  readonly custom_id: string
+  readonly params: object
+}
+
+/** Requests that can be submitted, and what each draws. */
+export interface ReadyBatch extends Pick<BatchTask, 'provider' | 'models' | 'lines' | 'clientHeaders'> {
+  readonly params: readonly string[]
+  readonly demands: readonly Demand[]
+}
+
+/** What a request draws, by its `custom_id`. */
+type DemandOf = (line: string, order: Order<MessageRequest>, model: Model) => Demand
+
+/** Requests that are read in one turn of the event loop. */
+const perTurn = 50
+
+/** Throws and rejects as the first request would that is at fault, with its place in the batch. */
+export async function readyBatch(query: Query, given: readonly GivenRequest[], demandOf: DemandOf): Promise<ReadyBatch> {
+  const { caller, catalogue, sizes, services } = query
+  const found = new Map<string, Model>()
+  const reading = { caller, services, now: Date.now }
+  const orders = await eachOf(given, async ({ params }): Promise<Order<MessageRequest>> => {
+    const order = await messages.read(exchangeFor(query, params), sizes, reading)
+    if (order.stream) throw refusal('stream', 'The requests of a batch cannot be streamed. Omit "stream".')
+    if (found.has(order.model)) return order
+    const model = inBatches(await catalogue.findForTask(order.model, caller))
+    // The vendor must not get what inspectors have not seen.
+    const isInspected = services.inspect?.(query.id, messages.name, model, caller) !== undefined
+    if (isInspected || model.deployments.length === 0) {
+      throw refusal('model', `The model "${order.model.slice(0, 128)}" is not available in batches.`)
+    }
+    found.set(order.model, model)
+    return order
+  })
+  const provider = providerOf(query, [...found.values()])
+  const models = [...found].map(([name, model]) => servedBy(name, model, provider))
+  const numbers = new Map(models.map(({ name }, index) => [name, index]))
+  let clientHeaders: BatchTask['clientHeaders']
+  const made = await eachOf(orders, async (read, index) => {
+    const m = numbers.get(read.model) as number
+    const { model, deployment } = models[m] as Served
+    const order = fittedOrder(messages, read, model)
+    const head = { cancellation: new Canceller(), answered: undefined, headers: undefined, meter: { sent() {} } }
+    const call = callOf(messages.name, { id: query.id, order, model, caller, conversation: undefined }, deployment, head)
+    checkLong(call)
+    const native = nativeCall(call, { meter: { omit() {} }, model })
+    clientHeaders = native.clientHeaders
+    const { custom_id: id } = given[index] as GivenRequest
+    const demand = demandOf(id, order, model)
+    const { hold, bounds } = demand
+    const line = { id, m, ...(hold && { held: String(hold.amount) }), out: bounds.length }
+    return { line, demand, params: Buffer.from(native.json({ model: deployment.model })).toString('utf8') }
+  })
+  return {
+    provider,
+    models: models.map(({ name, model, deployment }): BatchModel => ({ name, id: model.id, providerModel: deployment.model })),
+    lines: made.map(({ line }) => line),
+    demands: made.map(({ demand }) => demand),
+    params: made.map(({ params }) => params),
+    ...(clientHeaders && { clientHeaders }),
+  }
+}
+
+interface Served {
+  readonly name: string
+  /** With that deployment alone. */
+  readonly model: Model
+  readonly deployment: Deployment
+}
+
+/** The vendor that has batches of all models: the first of those that the first model prefers. */
+function providerOf({ services }: Query, models: readonly Model[]): string {
+  const [first, ...others] = models
+  if (first === undefined) throw invalid('"requests" must have at least one request.', 'requests')
+  const names = services.usable(first).map(({ provider }) => provider.name)
+  const common = names.find((name) => others.every((model) => model.deployments.some((each) => each.provider.name === name)))
+  if (common !== undefined) return common
+  const listed = models.map(({ id }) => `"${id}"`).join(', ')
+  throw refusal('requests', `No vendor has batches of all these models: ${listed.slice(0, 500)}. Send a batch for each vendor.`)
+}
+
+function servedBy(name: string, model: Model, provider: string): Served {
+  const deployment = model.deployments.find((each) => each.provider.name === provider) as Deployment
+  return { name, model: { ...model, deployments: [deployment] }, deployment }
+}
+
+async function eachOf<Item, Result>(
+  items: readonly Item[],
+  make: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const made: Result[] = []
+  for (const [index, item] of items.entries()) {
+    try {
+      made.push(await make(item, index))
+    } catch (error) {
+      throw located(error, index)
+    }
+    if (index % perTurn === perTurn - 1) await nextTurn()
+  }
+  return made
+}
+
+/** The error with the place of the request in the batch. */
+function located(thrown: unknown, index: number): unknown {
+  if (!GatewayError.is(thrown) || thrown.status >= 500) return thrown
+  const { code, message, param, shouldRetry } = thrown
+  if (param === 'requests') return thrown
+  const place = `requests[${index}].params`
+  return new GatewayError(code, {
+    message: `${place}: ${message}`,
+    param: param === null ? place : `${place}.${param}`,
+    ...(shouldRetry !== undefined && { shouldRetry }),
+  })
+}
+
+function refusal(param: string, message: string): GatewayError {
+  return new GatewayError('unsupported_value', { param, message })
+}
+
+/** The requests in the body of a batch. Throws 400. */
+export function givenRequests(value: unknown): readonly GivenRequest[] {
+  if (!Array.isArray(value) || value.length === 0) throw invalid('"requests" must be a list of requests.', 'requests')
+  const ids = new Set<string>()
+  for (const [index, each] of value.entries()) {
+    const place = `requests[${index}]`
+    const { custom_id: id, params } = isRecord(each) ? each : {}
+    if (typeof id !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
+      throw invalid(`"${place}.custom_id" must be 1 to 64 letters, digits, "_" or "-".`, `${place}.custom_id`)
+    }
+    if (ids.has(id)) throw invalid(`"${place}.custom_id" must be unique within the batch.`, `${place}.custom_id`)
+    ids.add(id)
+    if (!isRecord(params)) throw invalid(`"${place}.params" must be the request for a message.`, `${place}.params`)
+  }
+  return value as readonly GivenRequest[]
+}
+
+/** The exchange of a request as if it were sent alone. */
+function exchangeFor({ exchange }: Query, params: object): Exchange {
+  const { headers, base, signal, cancellation, ip, host } = exchange
+  const body = { state: 'parsed', value: params } as const
+  return { method: 'POST', target: '/v1/messages', headers, body, base, signal, cancellation, ip, host }
+}

@@ -1,0 +1,79 @@
+import type { Model } from '../../models/contract.ts'
+import type { Receipt } from '../../money/receipt.ts'
+import type { Observer } from '../../observe/observe.ts'
+import type { BatchProvider } from '../../providers/batches.ts'
+import type { TaskStore } from '../../tasks/contract.ts'
+import type { BatchTask, StoredBatch } from './batch-task.ts'
+import { fromRecord, toRecord } from './batch-task.ts'
+import type { BatchBilling } from './billing.ts'
+
+/** What the steps of a batch depend on. */
+export interface BatchServices {
+  readonly store: TaskStore
+  /** Milliseconds since the epoch, by the store's clock. */
+  readonly now: () => Promise<number>
+  /** The models of a batch at the price of its creation, each with the deployment that has it; undefined for one that is gone. */
+  readonly models: (batch: StoredBatch) => Promise<readonly (Model | undefined)[]>
+  readonly billing: BatchBilling
+  readonly deliver: (receipt: Receipt) => void
+  readonly observer: Observer
+}
+
+/** All in milliseconds. */
+export const timing: Readonly<Record<'startMs' | 'acceptMs' | 'submitMs' | 'checkMs' | 'leaseMs' | 'deadlineMs', number>> = {
+  /** Timeout of a submission. */
+  startMs: 120_000,
+  /** From the end of a submission until the vendor lists it. */
+  acceptMs: 60_000,
+  /** From the creation to the last submission. */
+  submitMs: 3_600_000,
+  /** Timeout of a check. */
+  checkMs: 20_000,
+  /** Lease of a batch for one step. */
+  leaseMs: 30_000,
+  /** From the creation until a batch that has not ended is given up: twice the time that vendors have. */
+  deadlineMs: 2 * 86_400_000,
+}
+
+/** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor lists the batch. */
+export const intentMs: number = timing.startMs + timing.acceptMs
+
+/** The vendor that has a batch. Rejects if no model of it is served by that vendor now. */
+export async function vendorOf(services: BatchServices, batch: StoredBatch): Promise<BatchProvider> {
+  for (const model of await services.models(batch)) {
+    const batches = model?.deployments[0]?.provider.batches
+    if (batches !== undefined) return batches
+  }
+  throw new Error(`the provider "${batch.data.provider}" of the batch ${batch.id} is not configured`)
+}
+
+/**
+ * Stores the next version. If another process has changed the batch meanwhile, returns its version with `won: false`, except if
+ * its owner has cancelled it: that changes nothing else, so the next version is stored with it.
+ */
+export async function save(
+  { store }: Pick<BatchServices, 'store'>,
+  next: StoredBatch,
+): Promise<{ readonly won: boolean; readonly batch: StoredBatch }> {
+  if (await store.replace(toRecord(next))) return { won: true, batch: next }
+  // Time 0: a deleted batch has expired.
+  const current = await store.find(next.account, next.id, 0)
+  if (current === undefined) return { won: false, batch: next }
+  const stored = fromRecord(current)
+  const { cancelledAt } = stored.data
+  if (stored.version !== next.version || cancelledAt === undefined || next.data.cancelledAt !== undefined)
+    return { won: false, batch: stored }
+  const { version, expiresAt } = stored
+  return save({ store }, { ...next, version: version + 1, expiresAt, data: { ...next.data, cancelledAt } })
+}
+
+/** Milliseconds to the next check: a twentieth of the time since the creation, from 5 seconds to a minute. */
+export function intervalMs({ createdAt }: StoredBatch, now: number): number {
+  return Math.min(60_000, Math.max(5_000, (now - createdAt) / 20))
+}
+
+/** The counts of a batch that has ended without results. */
+export function withoutResults({ lines, cancelledAt }: BatchTask): BatchTask['counts'] {
+  const none = { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 }
+  return { ...none, [cancelledAt === undefined ? 'errored' : 'canceled']: lines.length }
+}
