@@ -30,10 +30,13 @@ export interface UsageBounds {
 
 /** Computes the bounds that a vendor's counts must not exceed, so that a faulty count cannot empty an account. */
 export function boundsOf(
-  { bytes, outputTokens, choices, writes, units }: Pick<
-    Estimate,
-    'bytes' | 'outputTokens' | 'choices' | 'writes' | 'units'
-  >,
+  {
+    bytes,
+    outputTokens,
+    choices,
+    writes,
+    units,
+  }: Pick<Estimate, 'bytes' | 'outputTokens' | 'choices' | 'writes' | 'units'>,
   { contextWindow, maxOutputTokens }: Model,
 ): UsageBounds {
   const length = outputTokens ?? (maxOutputTokens ?? contextWindow ?? largestWindow) * choices

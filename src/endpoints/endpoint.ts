@@ -17,7 +17,6 @@ import type { CallWatch } from '../observe/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { DurableKeeper } from '../admission/ticket.ts'
 import type { Cancellation } from '../http/cancellation.ts'
-import type { Batches } from './batches/batches.ts'
 import type { BackgroundResponses } from './responses/background.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
@@ -71,8 +70,6 @@ export interface Query {
 export interface EndpointServices {
   readonly responses: ResponseStore
   readonly background: BackgroundResponses
-  /** Undefined without the option. */
-  readonly batches?: Batches | undefined
   readonly videos: VideoTasks
   /** The base of URLs in responses, without `/v1`. Empty: URLs are relative to the host. */
   readonly publicUrl: string

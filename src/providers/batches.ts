@@ -44,8 +44,13 @@ export interface BatchSubmission {
 
 /** One submission of a batch. */
 export interface BatchCall extends BatchContext {
-  /** The requests, each with its id and as JSON text, with the vendor's name for the model. */
-  readonly requests: readonly { readonly id: string; readonly params: string }[]
+  /** The requests, with the vendor's names for their models. */
+  readonly requests: readonly {
+    /** See `BatchSubmission.token`. */
+    readonly id: string
+    /** As JSON text. */
+    readonly params: string
+  }[]
   /** See `Call.clientHeaders`. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined
 }

@@ -190,7 +190,6 @@ export interface Provider {
 
   /** Generates videos, as tasks that continue after the request that created them. */
   readonly video?: VideoProvider
-
   /** Makes batches of messages, with the option `batches`. */
   readonly batches?: BatchProvider | undefined
 
@@ -285,8 +284,7 @@ export type TranscriptAnswer =
   | string
 
 /**
- * Checks a provider against the contract at compile time and returns it with its own type, so that its extra members
- * stay visible.
+ * Checks a provider at compile time and returns it with its own type, so that its extra members stay visible.
  *
  * @example
  * export const echo = defineProvider({

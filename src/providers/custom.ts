@@ -59,12 +59,5 @@ export { citation, finish, image, reasoning, refusal, text, toolCall, type ToolC
 export type { GeneratedCall, GeneratedEnd, GeneratedPart, GeneratedUsage } from './generated-part.ts'
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { ResponseHead } from './reported-limits.ts'
-export type {
-  BatchCall,
-  BatchContext,
-  BatchCounts,
-  BatchProvider,
-  BatchStatus,
-  BatchSubmission,
-} from './batches.ts'
+export type { BatchCall, BatchContext, BatchCounts, BatchProvider, BatchStatus, BatchSubmission } from './batches.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoLimits, VideoProvider, VideoStatus } from './video.ts'

@@ -26,7 +26,10 @@ async function openVendor() {
     if (made !== undefined) setTimeout(() => (made.status = 'ended'), 200 + Math.random() * 1_000)
     await pause(Math.random() * 120)
   }
-  return { ...vendor, sent: () => vendor.batches.flatMap(({ requests }) => requests.map(({ params }) => contentOf(params))) }
+  return {
+    ...vendor,
+    sent: () => vendor.batches.flatMap(({ requests }) => requests.map(({ params }) => contentOf(params))),
+  }
 }
 
 describe.each(everyBundle())('over %s', (_, there, open, place) => {
@@ -71,7 +74,9 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
             custom_id: `${index}-${line}`,
             params: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: `${index}-${line}` }] },
           }))
-          const { id } = JSON.parse(await ask(index, '', { body: { requests }, key: `batch-${index}` })) as { id: string }
+          const { id } = JSON.parse(await ask(index, '', { body: { requests }, key: `batch-${index}` })) as {
+            id: string
+          }
           ids[index] = id
         }
       }

@@ -48,7 +48,12 @@ export class BatchBilling {
   // oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own types of request and response
   demand(id: string, caller: Caller, endpoint: CallEndpoint<any, any>, order: Order<unknown>, model: Model): Demand {
     const { admission } = this.#options
-    return demandOf(admission, admissionRequest(admission, { id, caller, scopes: [] }, endpoint, order, model), endpoint, true)
+    return demandOf(
+      admission,
+      admissionRequest(admission, { id, caller, scopes: [] }, endpoint, order, model),
+      endpoint,
+      true,
+    )
   }
 
   /** Holds the most that the requests can cost for `leaseMs`: all, or none. Rejects with the refusal of the first that does not fit. */
@@ -98,7 +103,8 @@ export class BatchBilling {
   async keep(batch: StoredBatch, leaseMs: number): Promise<void> {
     const { ledger, guard } = this.#options
     const holds = this.#holdsOf(batch)
-    for (let at = 0; ledger !== undefined && at < holds.length; at += renewedAtOnce) {
+    if (ledger === undefined) return
+    for (let at = 0; at < holds.length; at += renewedAtOnce) {
       const some = holds.slice(at, at + renewedAtOnce)
       await guard.call(() => ledger.renew(some, leaseMs))
     }
@@ -165,5 +171,5 @@ function callerOf({ account, data }: StoredBatch): Caller {
     ...(userIsKnown === true && user !== undefined && { user }),
     ...(tags !== undefined && { tags }),
     ...(callerCaps !== undefined && { caps: callerCaps }),
-  } as Caller
+  }
 }

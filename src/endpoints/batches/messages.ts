@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { readJson } from '../../http/body.ts'
+import type { Reply } from '../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { defineEndpoint } from '../define.ts'
@@ -12,67 +13,69 @@ import { noSuchBatch, type Batches } from './batches.ts'
 import { givenRequests } from './requests.ts'
 
 /** The endpoints that exist with the option `batches`. */
-export const messageBatchEndpoints: readonly QueryEndpoint[] = [
-  defineEndpoint({
-    method: 'POST',
-    path: '/v1/messages/batches',
-    name: 'messages.batches.create',
-    limited: true,
-    async answer(query) {
-      const { exchange, sizes } = query
-      const body = await readJson(exchange, sizes)
-      const unknown = body.names().find((name) => name !== 'requests')
-      if (unknown !== undefined) {
-        const message = `"${unknown.slice(0, 64)}" is not supported. Send "requests" alone.`
-        throw new GatewayError('unsupported_parameter', { param: unknown.slice(0, 64), message })
-      }
-      const requests = givenRequests(body.get('requests'))
-      const digest = createHash('sha256').update(body.bytes).digest('hex')
-      const idempotencyKey = idempotencyKeyOf(exchange)
-      return shown(query, await batchesOf(query).create(query, { requests, digest, idempotencyKey }))
-    },
-  }),
-  defineEndpoint({
-    method: 'GET',
-    path: '/v1/messages/batches',
-    name: 'messages.batches.list',
-    answer: listBatches,
-  }),
-  defineEndpoint({
-    method: 'GET',
-    path: '/v1/messages/batches/*',
-    name: 'messages.batches.retrieve',
-    answer: async (query) => shown(query, await batchesOf(query).find(query.caller.account, idIn(query))),
-  }),
-  defineEndpoint({
-    method: 'POST',
-    path: '/v1/messages/batches/*/cancel',
-    name: 'messages.batches.cancel',
-    answer: async (query) => shown(query, await batchesOf(query).cancel(query.caller.account, idIn(query))),
-  }),
-  defineEndpoint({
-    method: 'DELETE',
-    path: '/v1/messages/batches/*',
-    name: 'messages.batches.delete',
-    async answer(query) {
-      const id = idIn(query)
-      await batchesOf(query).remove(query.caller.account, id)
-      return jsonReply({ id, type: 'message_batch_deleted' })
-    },
-  }),
-  defineEndpoint({
-    method: 'GET',
-    path: '/v1/messages/batches/*/results',
-    name: 'messages.batches.results',
-    async answer(query) {
-      const { caller, exchange, services } = query
-      const { signal } = exchange
-      return batchesOf(query).results(caller.account, idIn(query), { signal, stallMs: services.stallMs })
-    },
-  }),
-]
+export function messageBatchEndpoints(batches: Batches): readonly QueryEndpoint[] {
+  return [
+    defineEndpoint({
+      method: 'POST',
+      path: '/v1/messages/batches',
+      name: 'messages.batches.create',
+      limited: true,
+      async answer(query) {
+        const { exchange, sizes } = query
+        const body = await readJson(exchange, sizes)
+        const unknown = body.names().find((name) => name !== 'requests')
+        if (unknown !== undefined) {
+          const message = `"${unknown.slice(0, 64)}" is not supported. Send "requests" alone.`
+          throw new GatewayError('unsupported_parameter', { param: unknown.slice(0, 64), message })
+        }
+        const requests = givenRequests(body.get('requests'))
+        const digest = createHash('sha256').update(body.bytes).digest('hex')
+        const idempotencyKey = idempotencyKeyOf(exchange)
+        return shown(query, await batches.create(query, { requests, digest, idempotencyKey }))
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/v1/messages/batches',
+      name: 'messages.batches.list',
+      answer: (query) => listBatches(query, batches),
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/v1/messages/batches/*',
+      name: 'messages.batches.retrieve',
+      answer: async (query) => shown(query, await batches.find(query.caller.account, idIn(query))),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/v1/messages/batches/*/cancel',
+      name: 'messages.batches.cancel',
+      answer: async (query) => shown(query, await batches.cancel(query.caller.account, idIn(query))),
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/v1/messages/batches/*',
+      name: 'messages.batches.delete',
+      async answer(query) {
+        const id = idIn(query)
+        await batches.remove(query.caller.account, id)
+        return jsonReply({ id, type: 'message_batch_deleted' })
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/v1/messages/batches/*/results',
+      name: 'messages.batches.results',
+      async answer(query) {
+        const { caller, exchange, services } = query
+        const { signal } = exchange
+        return batches.results(caller.account, idIn(query), { signal, stallMs: services.stallMs })
+      },
+    }),
+  ]
+}
 
-async function listBatches(query: Query) {
+async function listBatches(query: Query, batches: Batches): Promise<Reply> {
   const { caller, exchange } = query
   const search = queryOf(exchange.target)
   const limit = Number(search.get('limit') ?? 20)
@@ -83,7 +86,11 @@ async function listBatches(query: Query) {
   }
   const place = before ?? after
   const order = before === null ? 'desc' : 'asc'
-  const found = await batchesOf(query).list(caller.account, { limit: limit + 1, order, ...(place !== null && { after: place }) })
+  const found = await batches.list(caller.account, {
+    limit: limit + 1,
+    order,
+    ...(place !== null && { after: place }),
+  })
   const page = found.slice(0, limit)
   if (before !== null) page.reverse()
   const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null]
@@ -95,11 +102,7 @@ async function listBatches(query: Query) {
   })
 }
 
-function batchesOf({ services }: Query): Batches {
-  return services.batches as Batches
-}
-
-function shown(query: Query, batch: StoredBatch) {
+function shown(query: Query, batch: StoredBatch): Reply {
   query.concerns(batch.data.attempt)
   return jsonReply(shape(query, batch))
 }

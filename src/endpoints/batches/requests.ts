@@ -35,7 +35,11 @@ type DemandOf = (line: string, order: Order<MessageRequest>, model: Model) => De
 const perTurn = 50
 
 /** Throws and rejects as the first request would that is at fault, with its place in the batch. */
-export async function readyBatch(query: Query, given: readonly GivenRequest[], demandOf: DemandOf): Promise<ReadyBatch> {
+export async function readyBatch(
+  query: Query,
+  given: readonly GivenRequest[],
+  demandOf: DemandOf,
+): Promise<ReadyBatch> {
   const { caller, catalogue, sizes, services } = query
   const found = new Map<string, Model>()
   const reading = { caller, services, now: Date.now }
@@ -61,7 +65,12 @@ export async function readyBatch(query: Query, given: readonly GivenRequest[], d
     const { model, deployment } = models[m] as Served
     const order = fittedOrder(messages, read, model)
     const head = { cancellation: new Canceller(), answered: undefined, headers: undefined, meter: { sent() {} } }
-    const call = callOf(messages.name, { id: query.id, order, model, caller, conversation: undefined }, deployment, head)
+    const call = callOf(
+      messages.name,
+      { id: query.id, order, model, caller, conversation: undefined },
+      deployment,
+      head,
+    )
     checkLong(call)
     const native = nativeCall(call, { meter: { omit() {} }, model })
     clientHeaders = native.clientHeaders
@@ -73,7 +82,11 @@ export async function readyBatch(query: Query, given: readonly GivenRequest[], d
   })
   return {
     provider,
-    models: models.map(({ name, model, deployment }): BatchModel => ({ name, id: model.id, providerModel: deployment.model })),
+    models: models.map(({ name, model, deployment }): BatchModel => ({
+      name,
+      id: model.id,
+      providerModel: deployment.model,
+    })),
     lines: made.map(({ line }) => line),
     demands: made.map(({ demand }) => demand),
     params: made.map(({ params }) => params),
@@ -93,10 +106,15 @@ function providerOf({ services }: Query, models: readonly Model[]): string {
   const [first, ...others] = models
   if (first === undefined) throw invalid('"requests" must have at least one request.', 'requests')
   const names = services.usable(first).map(({ provider }) => provider.name)
-  const common = names.find((name) => others.every((model) => model.deployments.some((each) => each.provider.name === name)))
+  const common = names.find((name) =>
+    others.every((model) => model.deployments.some((each) => each.provider.name === name)),
+  )
   if (common !== undefined) return common
   const listed = models.map(({ id }) => `"${id}"`).join(', ')
-  throw refusal('requests', `No vendor has batches of all these models: ${listed.slice(0, 500)}. Send a batch for each vendor.`)
+  throw refusal(
+    'requests',
+    `No vendor has batches of all these models: ${listed.slice(0, 500)}. Send a batch for each vendor.`,
+  )
 }
 
 function servedBy(name: string, model: Model, provider: string): Served {

@@ -42,7 +42,10 @@ export function clientLine({ data }: StoredBatch, { index, result, text }: Resul
     return JSON.stringify({ custom_id: id, result: { type, message: { ...sealed, model: model.name } } })
   }
   if (type !== 'errored') return JSON.stringify({ custom_id: id, result: { type } })
-  return JSON.stringify({ custom_id: id, result: { type, error: errorIn(fieldsOf(result['error']), model, data.attempt) } })
+  return JSON.stringify({
+    custom_id: id,
+    result: { type, error: errorIn(fieldsOf(result['error']), model, data.attempt) },
+  })
 }
 
 /** All results for the client, each with a newline. `source`: the lines of the vendor; undefined if it has none. */

@@ -20,7 +20,9 @@ export interface BatchServices {
 }
 
 /** All in milliseconds. */
-export const timing: Readonly<Record<'startMs' | 'acceptMs' | 'submitMs' | 'checkMs' | 'leaseMs' | 'deadlineMs', number>> = {
+export const timing: Readonly<
+  Record<'startMs' | 'acceptMs' | 'submitMs' | 'checkMs' | 'leaseMs' | 'deadlineMs', number>
+> = {
   /** Timeout of a submission. */
   startMs: 120_000,
   /** From the end of a submission until the vendor lists it. */

@@ -55,7 +55,12 @@ async function accepted(services: BatchServices, batch: StoredBatch, operation: 
   const { params: _, ...data } = batch.data
   const isCancelled = data.cancelledAt !== undefined
   const record = { dueAt: isCancelled ? now : now + intervalMs(batch, now), leasedUntil: 0 }
-  const next = { ...batch, ...record, version: batch.version + 1, data: { ...data, state: 'open', operation, faults: 0 } }
+  const next = {
+    ...batch,
+    ...record,
+    version: batch.version + 1,
+    data: { ...data, state: 'open', operation, faults: 0 },
+  }
   return (await save(services, next as StoredBatch)).batch
 }
 

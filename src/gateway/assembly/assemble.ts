@@ -5,6 +5,7 @@ import type { Admission } from '../../admission/admission.ts'
 import type { Meter } from '../../admission/meter.ts'
 import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
+import type { Batches } from '../../endpoints/batches/batches.ts'
 import { messageBatchEndpoints } from '../../endpoints/batches/messages.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
 import { Routes } from '../../endpoints/routes.ts'
@@ -56,6 +57,8 @@ export interface Assembly {
   readonly alerts: AlertDelivery | undefined
   readonly authenticator: Authenticator
   readonly breaker: Breaker
+  /** Undefined without the option. */
+  readonly batches: Batches | undefined
   /** Undefined if answers are not kept for equal requests. */
   readonly cache: AnswerCache | undefined
   readonly calls: OpenCalls<Meter>
@@ -164,7 +167,7 @@ export function assemble(options: GatewayOptions): Assembly {
     observer,
     queues: options.fairness && new VendorQueues(options.fairness, groups, refusals),
   })
-  const routes = new Routes([...(batches ? messageBatchEndpoints : []), ...(options.endpoints ?? [])])
+  const routes = new Routes([...(batches ? messageBatchEndpoints(batches) : []), ...(options.endpoints ?? [])])
   const sizes = { ...defaultSizes, ...options.sizes }
   const quote = quoting({ options, routes, admission, catalogue, sizes, services: () => services, now })
   const services: EndpointServices = {
@@ -172,7 +175,6 @@ export function assemble(options: GatewayOptions): Assembly {
     shownPrice: billing?.showPrices === true ? shownPrices(admission, billing.currency) : undefined,
     responses,
     background,
-    batches,
     videos,
     attribute: attributing(options.usage),
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
@@ -199,6 +201,7 @@ export function assemble(options: GatewayOptions): Assembly {
     affinity: options.affinity !== 'none',
     alerts,
     authenticator,
+    batches,
     breaker,
     cache: answerCache,
     calls,

@@ -15,7 +15,7 @@ export interface CloseOptions {
 
 /** Ends the requests in progress, sends what is queued, and closes stores and providers. See `Gateway.close`. */
 export async function shutDown(
-  { calls, services, admission, refused, alerts, owned, observer }: Assembly,
+  { calls, services, batches, admission, refused, alerts, owned, observer }: Assembly,
   connections: Connections,
   storage: Closing,
   { graceMs, settleMs }: Required<CloseOptions>,
@@ -27,7 +27,7 @@ export async function shutDown(
   // keep-alive timeout.
   await new Promise((resolve) => setImmediate(resolve))
   // Tasks settle their cost through the ledger, so they end before it.
-  await closeAll([services.videos, services.background, ...(services.batches ? [services.batches] : [])])
+  await closeAll([services.videos, services.background, ...(batches ? [batches] : [])])
   const usageMs = Math.min(closeMs, graceMs + 1_000)
   await Promise.all([admission.close(settleMs, usageMs), refused?.close(usageMs)])
   if (alerts !== undefined) await closeAll([alerts])

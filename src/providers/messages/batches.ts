@@ -42,7 +42,10 @@ export function messageBatches(client: Client): BatchProvider {
     async create({ requests, clientHeaders, ...context }: BatchCall): Promise<string> {
       const texts = requests.map(({ id, params }) => `{"custom_id":${JSON.stringify(id)},"params":${params}}`)
       const body = Buffer.from(`{"requests":[${texts.join(',')}]}`)
-      const { id } = await read({ method: 'POST', path: place, body, headers: headersFor(client, clientHeaders) }, context)
+      const { id } = await read(
+        { method: 'POST', path: place, body, headers: headersFor(client, clientHeaders) },
+        context,
+      )
       if (typeof id !== 'string' || id === '') throw unreadable("the vendor's response has no id of a batch")
       return id
     },
@@ -64,7 +67,8 @@ export function messageBatches(client: Client): BatchProvider {
         if (more !== true || typeof last !== 'string' || !(oldest >= since - clockMs)) break
         after = `&after_id=${encodeURIComponent(last)}`
       }
-      if (unknown > 0) throw unreadable(`${unknown} batches have not ended, one of which may be the one that is looked for`)
+      if (unknown > 0)
+        throw unreadable(`${unknown} batches have not ended, one of which may be the one that is looked for`)
       return undefined
     },
     async retrieve(id: string, context: BatchContext): Promise<BatchStatus> {

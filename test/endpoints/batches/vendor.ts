@@ -77,7 +77,8 @@ export async function batchVendor(clock: () => number = Date.now): Promise<Batch
       const data = batches.filter((each) => !each.deleted).map(shape)
       return void answer({ data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
     }
-    if (batch === undefined) return void answer({ type: 'error', error: { type: 'not_found_error', message: 'no' } }, 404)
+    if (batch === undefined)
+      return void answer({ type: 'error', error: { type: 'not_found_error', message: 'no' } }, 404)
     if (step === 'cancel' && batch.status === 'in_progress') batch.status = 'canceling'
     if (method === 'DELETE') batch.deleted = true
     if (step !== 'results') return void answer(shape(batch))
