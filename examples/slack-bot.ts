@@ -78,10 +78,13 @@ app.post('/slack/events', express.text({ type: 'application/json' }), (request, 
 
 /** Whether Slack has signed a body in the last five minutes. */
 function isSigned(body: string, time: string, signature: string): boolean {
-  const digest = createHmac('sha256', SLACK_SIGNING_SECRET).update(`v0:${time}:${body}`).digest('hex')
-  const [given, expected] = [Buffer.from(signature), Buffer.from(`v0=${digest}`)]
+  const [given, expected] = [Buffer.from(signature), Buffer.from(signatureOf(time, body))]
   const isRecent = Math.abs(Date.now() / 1000 - Number(time)) < 300
   return isRecent && given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+function signatureOf(time: string, body: string): string {
+  return `v0=${createHmac('sha256', SLACK_SIGNING_SECRET).update(`v0:${time}:${body}`).digest('hex')}`
 }
 
 /** Answers a mention in its thread, with what was said there before. */
@@ -123,12 +126,14 @@ async function slack(method: string, fields: Record<string, string>): Promise<{ 
 const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', (error) => {
   if (error) throw error
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`
-  console.log(`Slack sends its events to ${url} . To try it without Slack:
+  console.log(`Slack sends its events to ${url} .`)
+  if (SLACK_BOT_TOKEN) return
+  const event = { type: 'app_mention', channel: 'C1', user: 'U1', ts: '1', text: 'Hello' }
+  const body = JSON.stringify({ type: 'event_callback', event_id: '1', event })
+  const time = String(Math.floor(Date.now() / 1_000))
+  console.log(`To try it without Slack, within five minutes:
 
-time=$(date +%s)
-body='{"type":"event_callback","event_id":"1","event":{"type":"app_mention","channel":"C1","user":"U1","ts":"1","text":"Hello"}}'
-signature=$(printf 'v0:%s:%s' "$time" "$body" | openssl dgst -sha256 -hmac '${SLACK_BOT_TOKEN ? '…' : SLACK_SIGNING_SECRET}' | sed 's/.* //')
-curl ${url} -H 'Content-Type: application/json' -d "$body" \\
-  -H "x-slack-request-timestamp: $time" -H "x-slack-signature: v0=$signature"`)
+curl ${url} -H 'Content-Type: application/json' -d '${body}' \\
+  -H 'x-slack-request-timestamp: ${time}' -H 'x-slack-signature: ${signatureOf(time, body)}'`)
 })
 process.once('SIGTERM', () => void gateway.close({ graceMs: 5_000 }).then(() => server.close()))

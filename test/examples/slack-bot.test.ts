@@ -114,7 +114,7 @@ test('it can be tried without Slack, with what it prints', async () => {
   const alone = await runExample('slack-bot')
   try {
     await expect.poll(alone.printed).toContain('x-slack-signature')
-    const script = alone.printed().slice(alone.printed().indexOf('time='))
+    const script = alone.printed().slice(alone.printed().indexOf('curl '))
     const { stdout } = await promisify(execFile)('sh', ['-c', script])
     expect(stdout).toBe('OK')
     await expect.poll(alone.printed).toContain("text: 'Hello")
