@@ -11,6 +11,7 @@ import { factorWarning, type ConfigWarning } from '../../src/records/warning.ts'
 import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
+import { priceOfImages } from './images.ts'
 import { regionFactor, withPublishedRates, withRules } from './rules.ts'
 
 export type { ListedModel, PriceTable, ServedModel, VendorModel } from '../../src/money/prices/price-table.ts'
@@ -171,23 +172,28 @@ class Table implements PriceTable {
     const info = modelIn(of, model)
     const own = this.#own.get(`${of.id}/${model}`)
     const { prices: given, context_window: contextWindow, id = model } = info ?? {}
-    const window = contextWindow !== undefined && { contextWindow }
-    if (given === undefined) {
-      const listed = own && { ...own, ...window }
-      return { of, at: listed && (() => listed) }
-    }
     const { margin = '1' } = this.#options
     const factor = typeof margin === 'function' ? margin({ vendor: of.id, model }) : margin
-    const possible = Array.isArray(given) ? given : [{ prices: given }]
-    const listed = possible.map(({ prices: each }): ListedModel | undefined => {
-      const published = withPublishedRates(of.id, id, each)
+    const listedBy = (optionsBy: (convert: Convert) => PriceOptions | undefined): ListedModel | undefined => {
       const priceBy = (convert: Convert) => {
-        const options = priceIn(published, convert)
-        return options && new Price(withRules(options, of.id, id, convert), this.source)
+        const options = optionsBy(convert)
+        return options && new Price(options, this.source)
       }
       const cost = priceBy(this.#convertBy('1', region))
       const price = own?.price ?? (factor === '1' ? cost : priceBy(this.#convertBy(factor, region)))
-      return price && { price, ...(cost && { cost }), ...window }
+      return price && { price, ...(cost && { cost }), ...(contextWindow !== undefined && { contextWindow }) }
+    }
+    if (given === undefined) {
+      const listed = listedBy((convert) => priceOfImages(of.id, model, convert))
+      return { of, at: listed && (() => listed) }
+    }
+    const possible = Array.isArray(given) ? given : [{ prices: given }]
+    const listed = possible.map(({ prices: each }) => {
+      const published = withPublishedRates(of.id, id, each)
+      return listedBy((convert) => {
+        const options = priceIn(published, convert)
+        return options && withRules(options, of.id, id, convert)
+      })
     })
     if (listed.length === 1) return { of, at: () => listed[0] }
     return { of, at: (at) => listed[positionAt(possible, at)] }

@@ -115,15 +115,22 @@ export function regionFactor(vendor: string, model: string, origin: string | und
  * code instead of its data. Google, and xAI for input, have one price for text and audio where the table has no other.
  */
 export function withRules(price: PriceOptions, vendor: string, model: string, convert: Convert): PriceOptions {
-  // All that models of this name write is audio.
-  const spoken = /tts/.test(model) && price.output !== undefined ? { outputAudio: price.output, ...price } : price
-  const tiered = withTiers(withTools(spoken, vendor, model, convert), vendor, model, convert)
+  const made = withMade(price, model)
+  const tiered = withTiers(withTools(made, vendor, model, convert), vendor, model, convert)
   const { input, inputAudio, outputImage } = tiered
   if (vendor === 'groq' && tiered.hour !== undefined) return { ...tiered, minimumSeconds: 10 }
   const isOne = vendor === 'google' || vendor === 'x-ai'
   if (!isOne || input === undefined || (inputAudio ?? outputImage) !== undefined) return tiered
   const longPrompts = tiered.longPrompts?.map((each) => ({ ...each, ...(each.input && { inputAudio: each.input }) }))
   return { ...tiered, inputAudio: input, ...(longPrompts && { longPrompts }) }
+}
+
+/** All that models of these names write is audio or images. */
+function withMade(price: PriceOptions, model: string): PriceOptions {
+  const { output } = price
+  if (output === undefined) return price
+  if (/tts/.test(model)) return { outputAudio: output, ...price }
+  return model.startsWith('gpt-image') ? { outputImage: output, ...price } : price
 }
 
 function withTools(price: PriceOptions, vendor: string, model: string, convert: Convert): PriceOptions {

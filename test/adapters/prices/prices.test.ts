@@ -2,7 +2,10 @@ import { updatePrices, waitForUpdate, type Provider } from '@pydantic/genai-pric
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { prices, type PricesOptions } from '../../../adapters/prices/prices.ts'
 import { memoryLedger, type GatewayOptions, type ModelEntry } from '../../../src/index.ts'
+import { formatMoney, parseMoney } from '../../../src/money/money.ts'
+import type { Price } from '../../../src/money/prices/price.ts'
 import type { Provider as Vendor } from '../../../src/providers/index.ts'
+import { usageOf } from '../../../src/wire/usage.ts'
 import { askChat } from '../../hosted.ts'
 import { scene, whole } from '../../admission/scene.ts'
 
@@ -127,6 +130,36 @@ describe('an entry', () => {
         },
       },
     })
+  })
+
+  test.each([
+    ['openai', 'dall-e-3', {}, '0.04'],
+    ['openai', 'dall-e-3', { size: '1024x1024', quality: 'standard' }, '0.04'],
+    ['openai', 'dall-e-3', { quality: 'hd' }, '0.08'],
+    ['openai', 'dall-e-3', { size: '1024x1024', quality: 'hd' }, '0.08'],
+    ['openai', 'dall-e-3', { size: '1792x1024' }, '0.08'],
+    ['openai', 'dall-e-3', { size: '1024x1792', quality: 'standard' }, '0.08'],
+    ['openai', 'dall-e-3', { size: '1792x1024', quality: 'hd' }, '0.12'],
+    ['openai', 'dall-e-2', { size: '256x256' }, '0.016'],
+    ['openai', 'dall-e-2', { size: '512x512' }, '0.018'],
+    ['openai', 'dall-e-2', { size: '1024x1024' }, '0.02'],
+    ['gemini', 'imagen-4.0-fast-generate-001', {}, '0.02'],
+    ['gemini', 'imagen-4.0-generate-001', { size: '1024x1024' }, '0.04'],
+    ['gemini', 'imagen-4.0-ultra-generate-001', {}, '0.06'],
+    ['xai', 'grok-imagine-image', {}, '0.02'],
+  ])('of images has a rate for each size and quality: %s %s %o', (provider, model, asked, dollars) => {
+    const table = prices({ margin: '2' }).find({ provider, model, at: noon })
+    const cost = (price: Price | undefined) => formatMoney(price?.cost({ units: { images: 3, ...asked } }) ?? 0n)
+    const thrice = formatMoney(3n * parseMoney(dollars))
+    expect(cost(table?.cost)).toBe(thrice)
+    expect(cost(table?.price)).toBe(formatMoney(6n * parseMoney(dollars)))
+  })
+
+  test('of images by tokens has a rate for them', () => {
+    for (const model of ['gpt-image-1', 'gpt-image-1-mini', 'gpt-image-1.5', 'gpt-image-2']) {
+      const used = { ...usageOf(0, 9), completion_tokens_details: { image_tokens: 9 } }
+      expect(prices().find({ provider: 'openai', model, at: noon })?.price.unrated({ usage: used }), model).toEqual([])
+    }
   })
 
   test('of audio by the hour has the shortest duration that the vendor charges', () => {

@@ -35,7 +35,7 @@ const kinds: readonly Kind[] = [
   { vendors: /^openai$/, models: /audio-preview|gpt-audio|realtime/, used: prompt({ audio_tokens: 4 }) },
   { vendors: /^google$/, models: /^gemini/, used: prompt({ audio_tokens: 4 }) },
   { vendors: /^x-ai$/, used: prompt({ audio_tokens: 4 }) },
-  { vendors: /^google$/, models: /image/, used: answer({ image_tokens: 4 }) },
+  { vendors: /^(?:openai|google)$/, models: /image/, used: answer({ image_tokens: 4 }) },
   { vendors: /^google$/, models: /^gemini-[23]/, used: tool('web_search_requests') },
   ...['flex', 'batch', 'priority'].map((name) => ({
     vendors: /^google$/,
