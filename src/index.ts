@@ -150,6 +150,7 @@ export type {
   AttemptListener,
   AttemptResult,
   AttemptStep,
+  CallCosts,
   CallEnd,
   CallListener,
   ObservedAttempt,

@@ -2,6 +2,7 @@
 import {
   parseMoney,
   type BreakerChange,
+  type CallCosts,
   type GatewayState,
   type ObservedCall,
   type QueueName,
@@ -47,7 +48,16 @@ export class Figures {
     )
   }
 
-  receipt({ model, charge }: Receipt): void {
+  receipt({ model, provider, charge }: Receipt, costs?: CallCosts): void {
+    const spent = Math.round(Number(costs?.vendorCost ?? 0) * 1e9) / 1e3
+    if (spent > 0) {
+      const labels = {
+        [attributes.provider]: providerOf(provider),
+        [attributes.requestModel]: this.labels.model(model, true),
+        [attributes.currency]: costs?.currency,
+      }
+      this.record('vendorCost', spent, this.labels.of(labels))
+    }
     if (charge === undefined) return
     for (const part of charge.unrated ?? []) {
       const labels = {

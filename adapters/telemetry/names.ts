@@ -44,6 +44,8 @@ export const spanAttributes = {
   attempts: 'modelhatch.attempts',
   skipped: 'modelhatch.skipped',
   cost: 'modelhatch.cost',
+  vendorCost: 'modelhatch.vendor_cost',
+  margin: 'modelhatch.margin',
   task: 'modelhatch.task.id',
   account: 'modelhatch.account',
   key: 'modelhatch.key',
@@ -97,6 +99,7 @@ export type Recorded =
   | 'serverFirstToken'
   | 'serverPerToken'
   | 'cost'
+  | 'vendorCost'
   | 'unrated'
   | 'tasks'
   | 'breakerChanges'
@@ -167,6 +170,14 @@ export const metricNames: Readonly<Record<Gauge | Recorded, MetricName>> = {
     unit: '{millionth}',
     description: 'What accounts were charged, in millionths of the currency.',
     labels: [requestModel, attributes.currency],
+  },
+  vendorCost: {
+    name: 'modelhatch.vendor_cost',
+    kind: 'counter',
+    unit: '{millionth}',
+    description:
+      'What requests cost the host at vendors, in millionths of the currency, by the provider of the last attempt.',
+    labels: [provider, requestModel, attributes.currency],
   },
   unrated: {
     name: 'modelhatch.usage.unrated',

@@ -260,7 +260,7 @@ const range = {
   to: time.describe('End of the range, exclusive. Milliseconds since the epoch.'),
 }
 
-export const seriesQuestion: Shape<Accounted<UsageSeriesQuestion>> = {
+export const seriesQuestion: Shape<Omit<Accounted<UsageSeriesQuestion>, 'costs'>> = {
   ...usageFilter,
   ...range,
   period: z.enum(['minute', 'quarter', 'hour', 'day']).describe('At most 400 of them. A quarter is 15 minutes.'),

@@ -1,6 +1,7 @@
 import { offsetsIn, periodsAround, periodStart } from '../records/calendar.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
+import { costView, type CostQuestion, type CostView } from './cost-view.ts'
 import type { UsageFilter, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 import type { LargestRows, SeriesDimension, UsageMeasure } from '../observe/usage/row-selection.ts'
 import { usageUnits, type UsageUnits } from '../observe/usage/units.ts'
@@ -8,6 +9,7 @@ import type { UsageScope } from './usage-scope.ts'
 
 /** Selects usage, and how to divide it into periods and series. */
 export type UsageSeriesQuestion = UsageScope &
+  CostQuestion &
   Omit<UsageFilter, 'account' | 'from' | 'to'> & {
     /** Start of the range, inclusive. Milliseconds since the epoch. */
     readonly from: number
@@ -29,7 +31,7 @@ export type UsageSeriesQuestion = UsageScope &
 export type SeriesPeriod = 'minute' | 'quarter' | 'hour' | 'day'
 
 /** The sums of one period. */
-export interface UsagePoint extends UsageUnits {
+export interface UsagePoint extends UsageUnits, CostView {
   /** The start of the period. Milliseconds since the epoch. */
   readonly at: number
   /** Number of requests. */
@@ -38,6 +40,8 @@ export interface UsagePoint extends UsageUnits {
   readonly incomplete: number
   /** Sum of the amounts charged, as a decimal string. */
   readonly cost: string
+  /** Requests that are not in `vendorCost`, because the cost of a deployment is not known. Only with `costs`. */
+  readonly uncosted?: number
 }
 
 /** Sums by period, for charts: each list of points has every period of the range. */
@@ -53,14 +57,15 @@ export interface UsageSeries {
   }[]
 }
 
-type Count = keyof UsageUnits | 'requests' | 'incomplete'
-type Sums = Pick<UsageSummary, Count | 'cost'>
+type Count = keyof UsageUnits | 'requests' | 'incomplete' | 'uncosted'
+type Amount = 'cost' | 'vendorCost'
+type Sums = Pick<UsageSummary, Count | Amount>
 
 /** Sums that match a question, of which days may be in a time zone. */
 export type Summing = (question: UsageQuestion & { readonly timeZone?: string }) => Promise<UsageSummary[]>
 
 const lengths = { minute: 60_000, quarter: 900_000, hour: 3_600_000 }
-const counts: readonly Count[] = ['requests', 'incomplete', ...usageUnits]
+const counts: readonly Count[] = ['requests', 'incomplete', 'uncosted', ...usageUnits]
 
 /** The most periods of one question. */
 const mostPeriods = 400
@@ -73,7 +78,8 @@ const mostRows = 20_000
  * questions become more with more names. A store that returns more than was asked for is asked for one name after the other.
  */
 export async function seriesOf(question: UsageSeriesQuestion, sum: Summing): Promise<UsageSeries> {
-  const { by, top = 8, measure = 'cost' } = question
+  const { by, top = 8, measure = 'cost', costs = false } = question
+  const shown = (point: Point) => pointView(point, costs)
   if (by === undefined) {
     const field = (['top', 'measure'] as const).find((name) => question[name] !== undefined)
     if (field !== undefined) throw invalid(`"${field}" has no effect without "by".`, field)
@@ -178,15 +184,29 @@ function dayOf(at: number, timeZone: string): string {
 }
 
 function filterOf(question: UsageSeriesQuestion): Omit<UsageQuestion, 'by'> {
-  const { all: _, period: __, timeZone: ___, by: ____, top: _____, measure: ______, ...filter } = question
+  const {
+    all: _,
+    period: __,
+    timeZone: ___,
+    by: ____,
+    top: _____,
+    measure: ______,
+    costs: _______,
+    ...filter
+  } = question
   return filter
 }
 
-const nothing: Sums = { ...(Object.fromEntries(counts.map((name) => [name, 0])) as unknown as Sums), cost: 0n }
+const nothing: Sums = {
+  ...(Object.fromEntries(counts.map((name) => [name, 0])) as unknown as Sums),
+  cost: 0n,
+  vendorCost: 0n,
+}
 
 function add(point: Point, row: Sums): void {
   for (const name of counts) point[name] += row[name]
   point.cost += row.cost
+  point.vendorCost += row.vendorCost
 }
 
 function sizeOf(row: Sums, measure: UsageMeasure): number {
@@ -195,17 +215,16 @@ function sizeOf(row: Sums, measure: UsageMeasure): number {
 }
 
 function less(from: Point, parts: readonly Point[]): Point {
-  const rest: Record<string, unknown> = { at: from.at, cost: parts.reduce((sum, { cost }) => sum - cost, from.cost) }
+  const amount = (name: Amount) => parts.reduce((sum, part) => sum - part[name], from[name])
+  const rest: Record<string, unknown> = { at: from.at, cost: amount('cost'), vendorCost: amount('vendorCost') }
   for (const name of counts) rest[name] = parts.reduce((sum, part) => sum - part[name], from[name])
   // Requests that were recorded between two questions.
   for (const name of counts) rest[name] = Math.max(0, rest[name] as number)
   return rest as unknown as Point
 }
 
-function shown(point: Point): UsagePoint {
-  const { at, cost } = point
-  const numbers = Object.fromEntries(counts.map((name) => [name, point[name]])) as unknown as UsagePoint
-  return { ...numbers, at, cost: formatMoney(cost) }
+function pointView({ cost, vendorCost, uncosted, ...numbers }: Point, costs: boolean): UsagePoint {
+  return { ...numbers, cost: formatMoney(cost), ...(costs && { ...costView(cost, vendorCost), uncosted }) }
 }
 
 function tooMany(): Error {

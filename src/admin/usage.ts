@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
-import { formatCost, formatMargin } from '../money/prices/cost.ts'
 import { invalid } from '../errors.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageSummary } from '../observe/usage/contract.ts'
 import { findRecord } from '../observe/usage/record-ids.ts'
@@ -22,25 +21,12 @@ import {
 } from './questions.ts'
 import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
+import { costView, type CostQuestion, type CostView } from './cost-view.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
 import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
 import { summariseByLocalDay } from './local-days.ts'
-
-/** What calls cost the host, as decimal strings. Only where a question asks for `costs`. */
-export interface CostView {
-  /** What was spent at vendors, as far as it is known. */
-  readonly vendorCost?: string
-  /** What was charged, less `vendorCost`. */
-  readonly margin?: string
-}
-
-/** Whether an answer has what calls cost the host. */
-export interface CostQuestion {
-  /** Adds `vendorCost` and `margin`, which are not for customers. Default false. */
-  readonly costs?: boolean
-}
 
 /** A usage record, with amounts as decimal strings. */
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage' | 'vendorCost'>, CostView {
@@ -105,7 +91,7 @@ const { timeZone } = invoicePeriod
 const rules = {
   list: strict({ ...ofAny, ...listFilter, ...pageShape, costs }),
   sums: strict({ ...ofAny, ...usageSums, by: dimensions, largest, costs }),
-  series: strict({ ...ofAny, ...seriesQuestion }),
+  series: strict({ ...ofAny, ...seriesQuestion, costs }),
   latency: strict({ ...ofAny, ...latencyQuestion }),
   invoice: z.union(
     [
@@ -221,10 +207,6 @@ function view({ vendorCost, ...record }: UsageRecord, costs: boolean): UsageView
 
 function rowView({ vendorCost, uncosted, ...row }: UsageSummary, costs: boolean): StatisticsRow {
   return { ...row, cost: formatMoney(row.cost), ...(costs && { ...costView(row.cost, vendorCost), uncosted }) }
-}
-
-function costView(charged: bigint, cost: bigint | undefined): CostView {
-  return cost === undefined ? {} : { vendorCost: formatCost(cost), margin: formatMargin(charged, cost) }
 }
 
 const quarterMs = 900_000

@@ -39,6 +39,8 @@ export interface AdmissionOptions {
   readonly ledger?: Ledger | undefined
   readonly admission?: AdmissionStore | undefined
   readonly billing: Partial<BillingOptions>
+  /** Of charges, and of what calls cost the host. */
+  readonly currency?: string | undefined
   /** Absent: no usage is recorded. */
   readonly usage?: UsageStore | undefined
   readonly usageOptions: UsageOptions

@@ -6,6 +6,7 @@ import type { LimitReturn, LimitVerdict, PlaceRule, RateRule } from '../money/li
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
 import type { AdmissionEnd } from './contract.ts'
+import type { CallCosts } from '../observe/contract.ts'
 import { usageOf } from '../wire/usage.ts'
 import { usageRecordOf } from '../observe/usage/record.ts'
 import type { Recording } from '../observe/usage/users.ts'
@@ -15,7 +16,7 @@ import type { Lease } from './leases.ts'
 import { plausible } from './plausible-usage.ts'
 import { hasRoom } from './room.ts'
 import type { LostUsage } from './meter.ts'
-import { vendorCostOf } from './vendor-cost.ts'
+import { callCosts, vendorCostOf } from './vendor-cost.ts'
 
 /** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000
@@ -52,6 +53,8 @@ export class Ticket {
   held: HoldVerdict | undefined
   /** Gets the end of the hold and the usage record, in place of the queues. */
   keeper: DurableKeeper | undefined
+  /** Once it is closed: what the request cost the host, if anything asks for it. */
+  costs: CallCosts | undefined
   readonly #admission: AdmissionServices
   readonly #request: TicketHolder
   readonly #model: Model
@@ -129,9 +132,11 @@ export class Ticket {
       })
     }
     const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
+    const { watchesCosts } = options.observer
+    const vendorCost = records !== undefined || watchesCosts ? vendorCostOf(receipt, this.#model, lost) : undefined
+    if (watchesCosts && vendorCost !== undefined) this.costs = callCosts(cost, vendorCost, options.currency)
     let recording: Recording | undefined
     if (records !== undefined) {
-      const vendorCost = vendorCostOf(receipt, this.#model, lost)
       const record = usageRecordOf(receipt, { cost, overage, basis, vendorCost, lines })
       recording = { record, userIsClaimed: caller.user === undefined }
       if (this.keeper === undefined) records.add(recording)

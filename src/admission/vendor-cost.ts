@@ -1,7 +1,8 @@
 /** What a request costs the host at its vendors. */
 import type { Receipt } from '../money/receipt.ts'
-import { costOf } from '../money/prices/cost.ts'
+import { costOf, formatCost, formatMargin } from '../money/prices/cost.ts'
 import type { Model } from '../models/contract.ts'
+import type { CallCosts } from '../observe/contract.ts'
 import type { LostUsage } from './meter.ts'
 
 /**
@@ -34,4 +35,10 @@ function costAt({ deployments }: Model, { deployment, ...consumed }: LostUsage):
   const { provider, model } = deployment
   const found = deployments.find((each) => each.provider.name === provider.name && each.model === model)
   return found?.cost && costOf(found.cost, consumed)
+}
+
+/** What telemetry is told. `charged` in millionths, `cost` in billionths. */
+export function callCosts(charged: bigint, cost: bigint, currency: string | undefined): CallCosts {
+  const amounts = { vendorCost: formatCost(cost), margin: formatMargin(charged, cost) }
+  return currency === undefined ? amounts : { ...amounts, currency }
 }

@@ -20,8 +20,8 @@ export interface Telemetry {
   call?(call: ObservedCall): CallListener | undefined
   /** A call to a vendor for a video task, outside of any request. Returns what listens to it; undefined to ignore it. */
   attempt?(attempt: ObservedAttempt): AttemptListener | undefined
-  /** A request to a model, or a video task, has ended. */
-  receipt?(receipt: Receipt): void
+  /** A request to a model, or a video task, has ended. `costs`: absent if it is not known what it cost the host. */
+  receipt?(receipt: Receipt, costs?: CallCosts): void
   /** The breaker of a deployment has changed its state. */
   breaker?(change: BreakerChange): void
   /** A call to a store has failed or timed out. */
@@ -174,6 +174,18 @@ export interface CallEnd {
   readonly error?: GatewayError | undefined
   /** The receipt of a request to a model. */
   readonly receipt?: Receipt | undefined
+  /** What the request cost the host. Absent if that is not known, or without a receipt. */
+  readonly costs?: CallCosts | undefined
+}
+
+/** What a request cost the host, as decimal strings with at most nine places. Not for customers: receipts do not have it. */
+export interface CallCosts {
+  /** What was spent at vendors: by all attempts whose usage is known, whether or not they are charged. */
+  readonly vendorCost: string
+  /** What was charged, less `vendorCost`. */
+  readonly margin: string
+  /** The currency of the amounts. Absent without `billing` and `prices`. */
+  readonly currency?: string
 }
 
 /** A failed call to a store. */

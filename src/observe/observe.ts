@@ -3,7 +3,7 @@ import type { Settlement } from '../money/ledger/contract.ts'
 import type { Receipt } from '../money/receipt.ts'
 import type { Guard } from '../records/guard.ts'
 import type { ConfigWarning } from '../records/warning.ts'
-import type { ObservedAttempt, TaskChange, Telemetry } from './contract.ts'
+import type { CallCosts, ObservedAttempt, TaskChange, Telemetry } from './contract.ts'
 import type { BreakerChange, GatewayState, QueueName } from './gateway-state.ts'
 import { FailureLines } from './log-lines.ts'
 import type { Logger } from './logger.ts'
@@ -61,6 +61,8 @@ const failures = channel('modelhatch:failure')
 export class Observer {
   /** Whether requests are observed from their start. */
   readonly watchesCalls: boolean
+  /** Whether anything but the log asks what requests cost the host. */
+  readonly watchesCosts: boolean
   readonly #hooks: Watching
   readonly #telemetry: readonly Telemetry[]
   /** The guards of stores that have failed at least once. */
@@ -72,6 +74,7 @@ export class Observer {
   /** `logger`: where failures and failed attempts are written. */
   constructor(hooks: Watching = {}, telemetry: readonly Telemetry[] = [], logger?: Logger) {
     this.#hooks = hooks
+    this.watchesCosts = telemetry.length > 0
     this.#lines = logger && new FailureLines(logger)
     this.#telemetry = this.#lines === undefined ? telemetry : [...telemetry, this.#lines]
     this.watchesCalls = this.#telemetry.some((each) => each.call !== undefined)
@@ -96,10 +99,10 @@ export class Observer {
     return listeners.length === 0 ? undefined : new AttemptWatch(listeners, reporter)
   }
 
-  receipt(receipt: Receipt): void {
+  receipt(receipt: Receipt, costs: CallCosts | undefined): void {
     if (receipts.hasSubscribers) receipts.publish(receipt)
     this.call(receipt.id, this.#hooks.receipt, receipt)
-    if (this.#telemetry.length > 0) this.#tellReceipt(receipt)
+    if (this.#telemetry.length > 0) this.#tellReceipt(receipt, costs)
   }
 
   /** A likely mistake in the options. */
@@ -173,8 +176,8 @@ export class Observer {
 
   // A closure costs a call of its function an allocation even where it is not made, so those below are on their own.
 
-  #tellReceipt(receipt: Receipt): void {
-    this.#tell(receipt.id, (each) => each.receipt?.(receipt))
+  #tellReceipt(receipt: Receipt, costs: CallCosts | undefined): void {
+    this.#tell(receipt.id, (each) => each.receipt?.(receipt, costs))
   }
 
   #contain<T>(id: string, hook: (message: T) => unknown, message: T): void {

@@ -7,6 +7,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type {
   AttemptListener,
   AttemptResult,
+  CallCosts,
   CallEnd,
   CallListener,
   ObservedAttempt,
@@ -63,6 +64,7 @@ export class CallWatch implements ObservedCall, Reporter {
   request: ObservedRequest | undefined
   model: ObservedModel | undefined
   receipt: Receipt | undefined
+  #costs: CallCosts | undefined
   /** What the response of the last attempt says of itself. */
   response: AnsweredResponse | undefined
   /** The status of a response whose head was sent before its end. */
@@ -108,6 +110,12 @@ export class CallWatch implements ObservedCall, Reporter {
     tell(this.#listeners, tellTask, task, this)
   }
 
+  /** The receipt is made; `costs`: what the request cost the host. */
+  received(receipt: Receipt, costs: CallCosts | undefined): void {
+    this.receipt = receipt
+    this.#costs = costs
+  }
+
   /** The response is complete. */
   answered(response: AnsweredResponse): void {
     this.response = response
@@ -129,6 +137,7 @@ export class CallWatch implements ObservedCall, Reporter {
       error,
       fault: fault ?? (outcome === 'cancelled' ? 'caller_disconnected' : undefined),
       receipt: this.receipt,
+      costs: this.#costs,
     }
     tell(this.#listeners, tellCallEnd, end, this)
   }

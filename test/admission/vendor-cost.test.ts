@@ -1,7 +1,14 @@
 /** What requests cost the host at its vendors, beside what they are charged. */
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { Price, type GatewayOptions, type ModelOptions, type PriceTable } from '../../src/index.ts'
+import {
+  Price,
+  type GatewayOptions,
+  type ModelOptions,
+  type PriceTable,
+  type Receipt,
+  type Telemetry,
+} from '../../src/index.ts'
 import { anthropic, demo, gemini, openai } from '../../src/providers/index.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
@@ -84,6 +91,33 @@ test('the list price of the table, with a discount; the price of the model is no
   expect(await chat()).not.toHaveProperty('vendorCost')
   const [sum] = await gateway.admin.usage.statistics({ all: true, by: [], costs: true })
   expect(sum).toMatchObject({ requests: 1, vendorCost: '0', uncosted: 1 })
+})
+
+test('telemetry is told, of each call and with its currency; hooks and clients are not', async () => {
+  const told: unknown[] = []
+  const seen: unknown[] = []
+  const telemetry: Telemetry = {
+    receipt: (_, costs) => void told.push(costs),
+    call: () => ({ ended: ({ costs }) => void told.push(costs) }),
+  }
+  const hooks = {
+    receipt: (receipt: Receipt) => void seen.push(receipt),
+    failure: (each: unknown) => void seen.push(each),
+  }
+  const { url, receipt } = await scene(
+    { provider: await provider(answered), price, cost },
+    { telemetry: [telemetry], hooks, usage: { record: false } },
+  )
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  const shown = [await response.text(), JSON.stringify([...response.headers]), JSON.stringify(seen)]
+  await receipt()
+  const costs = { vendorCost: once40and60, margin: '0.00016', currency: 'EUR' }
+  expect(told).toEqual([costs, costs])
+  expect(shown.join()).not.toMatch(/vendor_?cost|margin|0\.00022/i)
 })
 
 test('costs below a millionth are not rounded up', async () => {

@@ -76,7 +76,7 @@ export class TracedCall extends CallFigures implements Batched {
   }
 
   /** Without the usage, which is that of the last attempt: a backend that adds up spans would count it twice. */
-  #describe(span: Span, { outcome, status, fault, receipt }: CallEnd): void {
+  #describe(span: Span, { outcome, status, fault, receipt, costs }: CallEnd): void {
     const { call } = this
     span.setAttribute(spanAttributes.request, call.id)
     span.setAttribute(spanAttributes.status, status)
@@ -98,6 +98,10 @@ export class TracedCall extends CallFigures implements Batched {
       span.setAttribute(spanAttributes.cost, Number(parseMoney(receipt.charge.cost)))
       span.setAttribute(attributes.currency, receipt.charge.currency)
     }
+    if (costs === undefined) return
+    span.setAttribute(spanAttributes.vendorCost, millionths(costs.vendorCost))
+    span.setAttribute(spanAttributes.margin, millionths(costs.margin))
+    if (costs.currency !== undefined) span.setAttribute(attributes.currency, costs.currency)
   }
 
   #addCaller(span: Span, receipt: Receipt | undefined): void {
@@ -112,6 +116,11 @@ export class TracedCall extends CallFigures implements Batched {
     add('user', spanAttributes.user, user)
     add('session', spanAttributes.conversation, session)
   }
+}
+
+/** Of an amount with nine decimal places, as the nearest number. */
+function millionths(amount: string): number {
+  return Math.round(Number(amount) * 1e9) / 1e3
 }
 
 function optionsOf({ endpoint, startedAt }: ObservedCall, parent: Context): SpanOptions {

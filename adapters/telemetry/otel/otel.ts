@@ -94,7 +94,7 @@ export function otel(options: OtelOptions = {}): Telemetry & Required<Pick<Telem
     call: (call: ObservedCall) => (traces ? new TracedCall(settings, call) : new CallFigures(figures, call)),
     attempt: (attempt: ObservedAttempt) =>
       traces ? new TracedAttempt(settings, attempt, Date.now()) : new AttemptFigures(figures, attempt),
-    receipt: (receipt) => figures.receipt(receipt),
+    receipt: (receipt, costs) => figures.receipt(receipt, costs),
     breaker: (change) => figures.breaker(change),
     store: (failure) => figures.store(failure),
     dropped: (queue) => figures.dropped(queue),

@@ -1,9 +1,10 @@
 import type { Admission } from '../../admission/admission.ts'
 import { chargeOf, linesOf, type Charged } from '../../admission/charge.ts'
-import { vendorCostOf } from '../../admission/vendor-cost.ts'
+import { callCosts, vendorCostOf } from '../../admission/vendor-cost.ts'
 import { requireChargedCall } from '../../admission/required-rates.ts'
 import type { Hold, Ledger } from '../../money/ledger/contract.ts'
 import type { Price } from '../../money/prices/price.ts'
+import type { CallCosts } from '../../observe/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import { GatewayError, type ErrorCode } from '../../errors.ts'
 import type { Catalogue } from '../../models/catalogue.ts'
@@ -23,7 +24,7 @@ export interface TaskBillingOptions {
   readonly catalogue: Catalogue
   /** Milliseconds by which a hold outlasts the deadline of its task. */
   readonly slackMs: number
-  readonly deliver: (receipt: Receipt) => void
+  readonly deliver: (receipt: Receipt, costs: CallCosts | undefined) => void
 }
 
 /** Charges videos through the ledger: holds at submission, settles a completed or charged task, releases any other. */
@@ -89,16 +90,19 @@ export class TaskBilling implements VideoBilling {
     }
     const receipt = receiptOf(task, made ? seconds : 0)
     const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
-    if (admission.records !== undefined) {
+    let costs: CallCosts | undefined
+    const { watchesCosts } = admission.options.observer
+    if (admission.records !== undefined || watchesCosts) {
       const model = await this.#modelOf(task).catch(() => undefined)
       const vendorCost = made ? model && vendorCostOf(receipt, model) : 0n
+      if (watchesCosts && vendorCost !== undefined) costs = callCosts(amount, vendorCost, admission.options.currency)
       const charges = { cost: amount, overage, basis, vendorCost, ...lines }
       const record = usageRecordOf({ ...receipt, id: task.data.attempt }, charges)
-      admission.records.add({ record, userIsClaimed: task.data.userIsKnown !== true })
+      admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
     }
     const { currency } = admission.options.billing
-    if (ledger === undefined || currency === undefined) return deliver(receipt)
-    deliver({ ...receipt, charge: chargeOf(charged, overage, currency) })
+    if (ledger === undefined || currency === undefined) return deliver(receipt, costs)
+    deliver({ ...receipt, charge: chargeOf(charged, overage, currency) }, costs)
   }
 
   /** A video shorter than requested costs less; a longer one costs what was held. */

@@ -63,8 +63,8 @@ export function videoTasks({
         admission,
         catalogue,
         slackMs: 10 * 60_000,
-        deliver(made) {
-          observer.receipt(made)
+        deliver(made, costs) {
+          observer.receipt(made, costs)
           alerts?.start()
         },
       }),

@@ -39,8 +39,8 @@ export function serveCached(
   }
   const closed = ticket === undefined ? receipt : ticket.close(receipt, new Work())
   if (ticket === undefined) entry?.leave()
-  if (watch !== undefined) watch.receipt = closed
-  observer.receipt(closed)
+  watch?.received(closed, ticket?.costs)
+  observer.receipt(closed, ticket?.costs)
   alerts?.start()
   watch?.ended({ outcome: 'completed', status: reply.status })
   return reply

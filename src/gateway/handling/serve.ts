@@ -35,9 +35,9 @@ export function serve<R, A>(
   const deliver: Admitted<R>['deliver'] = (receipt, lost) => {
     unfollow?.()
     const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost)
-    if (watch !== undefined) watch.receipt = closed
+    watch?.received(closed, ticket?.costs)
     keyed?.receives(closed)
-    observer.receipt(closed)
+    observer.receipt(closed, ticket?.costs)
     alerts?.start()
   }
   const { cap, hidden } = ticket?.demand ?? {}

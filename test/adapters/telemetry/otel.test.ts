@@ -405,7 +405,7 @@ describe('metrics', () => {
         billing: { currency: 'EUR' },
         models: {
           m: {
-            route: [{ provider: waiting, providerModel: 'waiting-1' }],
+            route: [{ provider: waiting, providerModel: 'waiting-1', cost: { input: '1', output: '10.5' } }],
             price: { input: '2', output: '10' },
             maxOutputTokens: 100,
           },
@@ -429,9 +429,17 @@ describe('metrics', () => {
     expect(after.get('modelhatch.cost')).toMatchObject([
       { attributes: { 'gen_ai.request.model': 'm', 'modelhatch.currency': 'EUR' }, value: 30 * 2 + 12 * 10 },
     ])
+    const spent = 30 * 1 + 12 * 10.5
+    const ofVendor = { 'gen_ai.provider.name': 'waiting', 'gen_ai.request.model': 'm', 'modelhatch.currency': 'EUR' }
+    expect(after.get('modelhatch.vendor_cost')).toMatchObject([{ attributes: ofVendor, value: spent }])
     expect(after.get('modelhatch.calls.open')).toMatchObject([{ value: 0 }])
     expect(after.get('modelhatch.holds')).toMatchObject([{ value: 0 }])
-    expect(sdk.spans.at(-1)?.attributes).toMatchObject({ 'modelhatch.cost': 180, 'modelhatch.currency': 'EUR' })
+    expect(sdk.spans.at(-1)?.attributes).toMatchObject({
+      'modelhatch.cost': 180,
+      'modelhatch.vendor_cost': spent,
+      'modelhatch.margin': 180 - spent,
+      'modelhatch.currency': 'EUR',
+    })
   })
 
   test('show the breaker of a deployment, and count its changes', async () => {

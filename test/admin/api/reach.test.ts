@@ -303,17 +303,20 @@ test('what calls cost the host, and which vendor serves them, is in no response 
     /^provider,.*,cost,vendorCost,margin,uncosted\r\nsecret-vendor,/,
   )
   expect((await ask('admin', '/requests.csv')).text).toMatch(/,vendorCost,/)
+  const series = '/usage/series?from=1893456000000&to=1893542400000&period=day'
+  expect((await ask('admin', series)).json.total).toMatchObject([{ vendorCost: '0.123456789', uncosted: 0 }])
   expect((await ask('mine', '/me')).json.features.costs).toBe(false)
 })
 
 test('an account sees no costs in the lists that its host reads for it, unless it asks for them', async () => {
   const usage = memoryUsageStore()
-  await usage.append([record({ account: 'mine', id: 'req_mine', vendorCost: 5n })])
+  await usage.append([record({ account: 'mine', id: 'req_mine', startedAt: 5, vendorCost: 5n })])
   const { usage: admin, csv } = gatewayWith({ storage: { usage } }).admin
   const all = async (costs?: { readonly costs: boolean }) => [
     ...(await admin.list({ account: 'mine', ...costs })).items,
     ...(await admin.statistics({ account: 'mine', by: ['model'], ...costs })),
     await admin.find('req_mine', costs),
+    await admin.series({ account: 'mine', from: 0, to: 86_400_000, period: 'day', by: 'model', ...costs }),
     await textOf(csv.usage({ account: 'mine', ...costs })),
     await textOf(csv.statistics({ account: 'mine', by: [], ...costs })),
   ]

@@ -42,7 +42,8 @@ export const usageRoutes: readonly Route[] = [
     summary: 'Sums usage by periods of a range, in total and for the largest models, keys and so on.',
     query: { account, ...seriesQuestion },
     response: usageSeries,
-    answer: ({ admin, query, scope }) => admin.usage.series({ ...query, ...scope } as UsageSeriesQuestion),
+    answer: ({ admin, query, scope, identity }) =>
+      admin.usage.series({ ...query, ...scope, ...costsFor(identity) } as UsageSeriesQuestion),
   }),
   forAccount('getLatency', 'GET /usage/latency', {
     summary: 'Returns the latencies of the last requests in each period of a range.',

@@ -19,6 +19,10 @@ const costs = {
   margin: money.optional().describe('`cost` less `vendorCost`. Only for the operator.'),
 }
 
+const uncosted = count
+  .optional()
+  .describe('Requests that are not in `vendorCost`, because it is not known. Only for the operator.')
+
 /** A row of sums. */
 export const usageRow: z.ZodObject = component(
   'UsageRow',
@@ -28,9 +32,7 @@ export const usageRow: z.ZodObject = component(
     ...Object.fromEntries(texts.map((name) => [name, z.string().optional()])),
     ...sums,
     ...costs,
-    uncosted: count
-      .optional()
-      .describe('Requests that are not in `vendorCost`, because it is not known. Only for the operator.'),
+    uncosted,
   }),
 )
 
@@ -61,7 +63,7 @@ export const openCall: z.ZodObject = component(
   }),
 )
 
-const point = z.object({ at: time.describe('The start of the period.'), ...sums })
+const point = z.object({ at: time.describe('The start of the period.'), ...sums, ...costs, uncosted })
 
 /** Sums by period. */
 export const usageSeries: z.ZodObject = z.object({
