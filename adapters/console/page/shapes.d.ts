@@ -46,7 +46,7 @@ export type {
 }
 
 /** A count of requests, of sums and of their points. */
-export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'cost'>
+export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'uncosted' | 'cost' | 'vendorCost' | 'margin'>
 
 /** A cap, and the group for which it was listed. */
 export interface GroupCap extends CapView {
