@@ -99,7 +99,7 @@ export class Observer {
     return listeners.length === 0 ? undefined : new AttemptWatch(listeners, reporter)
   }
 
-  receipt(receipt: Receipt, costs: CallCosts | undefined): void {
+  receipt(receipt: Receipt, costs?: CallCosts): void {
     if (receipts.hasSubscribers) receipts.publish(receipt)
     this.call(receipt.id, this.#hooks.receipt, receipt)
     if (this.#telemetry.length > 0) this.#tellReceipt(receipt, costs)
