@@ -40,6 +40,8 @@ export interface BatchSubmission {
   readonly size: number
   /** When it was submitted first. Milliseconds since the epoch. */
   readonly since: number
+  /** When the last submission had ended at the latest. */
+  readonly until: number
 }
 
 /** One submission of a batch. */

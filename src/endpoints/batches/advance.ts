@@ -3,7 +3,7 @@ import { ask } from '../../tasks/services.ts'
 import { changed, type StoredBatch } from './batch-task.ts'
 import { lost, settle } from './finish.ts'
 import { intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
-import { later, recover } from './submit.ts'
+import { later, leased, recover } from './submit.ts'
 
 /** Consecutive "unknown batch" responses after which a batch is lost: a single one may be an error of the vendor. */
 const maxMisses = 3
@@ -18,6 +18,13 @@ export async function lease(services: BatchServices, batch: StoredBatch): Promis
 
 /** Does the next step of a batch whose lease this process holds. Returns the batch as stored afterwards. */
 export async function advance(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  if (batch.data.state !== 'submitting') return step(services, batch)
+  // A lookup may have to read many batches.
+  const longer = await leased(services, batch)
+  return longer.won ? step(services, longer.batch) : longer.batch
+}
+
+async function step(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   try {
     if (batch.data.state === 'submitting') return await recover(services, batch)
     return batch.data.state === 'open' ? await check(services, batch) : await settle(services, batch)

@@ -21,6 +21,8 @@ export interface BatchTask {
   readonly provider: string
   /** Its name of the batch. Absent until the vendor has accepted it. */
   readonly operation?: string
+  /** When it was submitted last, if more than once. */
+  readonly submittedAt?: number
   /** The requests as the vendor gets them. Absent once it has them. */
   readonly params?: readonly string[]
   /** See `BatchCall.clientHeaders`. */

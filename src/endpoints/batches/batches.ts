@@ -6,6 +6,7 @@ import { GatewayError, invalid } from '../../errors.ts'
 import { byteStream } from '../../http/byte-stream.ts'
 import type { Reply } from '../../http/exchange.ts'
 import type { TaskListOptions } from '../../tasks/contract.ts'
+import { wasNotBegun } from '../../tasks/services.ts'
 import { soonOr } from '../../tasks/soon-or.ts'
 import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
 import type { Query } from '../endpoint.ts'
@@ -115,13 +116,17 @@ export class Batches {
       return repetition(stored, digest)
     }
     this.start()
+    let isKept = false
     try {
       await keep(this.#services, batch)
+      isKept = true
+      return await submit(this.#services, batch)
     } catch (error) {
+      // The vendor may have it, so that it is recovered.
+      if (isKept && !wasNotBegun(error)) return batch
       await refuse(this.#services, batch)
       throw error
     }
-    return submit(this.#services, batch)
   }
 
   /** The account's batch, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */

@@ -2,9 +2,10 @@
  * Submission of a batch. The intent is stored before the vendor is called, and the outcome replaces it by compare-and-set. A
  * process that finds an intent whose lease has expired asks the vendor for the batch before it submits it again.
  */
+import { GatewayError } from '../../errors.ts'
 import { ask, backoffMs, wasNotBegun } from '../../tasks/services.ts'
-import { changed, vendorId, vendorMs, type StoredBatch } from './batch-task.ts'
-import { finish, lost, refuse } from './finish.ts'
+import { changed, vendorId, vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { finish, lost } from './finish.ts'
 import { intentMs, intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 
 /** Milliseconds by which holds outlast the time that vendors have for a batch. */
@@ -15,7 +16,7 @@ export function keep({ billing }: BatchServices, batch: StoredBatch): Promise<vo
   return billing.keep(batch, vendorMs + slackMs)
 }
 
-/** Submits a batch whose intent is leased to this process. Throws the vendor's refusal; the batch has then ended. */
+/** Submits a batch whose intent is leased to this process. Throws if the vendor certainly has not taken it. */
 export async function submit(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const { params = [], clientHeaders } = batch.data
   const vendor = await vendorOf(services, batch)
@@ -26,28 +27,41 @@ export async function submit(services: BatchServices, batch: StoredBatch): Promi
       vendor.create({ requests, signal, ...(clientHeaders && { clientHeaders }) }),
     )
   } catch (error) {
-    if (!wasNotBegun(error)) return unclear(services, batch, error)
-    await refuse(services, batch)
-    throw error
+    if (wasNotBegun(error)) throw error
+    return unclear(services, batch, error)
   }
   return accepted(services, batch, operation)
 }
 
-/** Recovers an intent whose process did not finish the submission. Requires the lease. */
+/** Recovers an intent whose process did not finish the submission. Requires the lease, of `intentMs`. */
 export async function recover(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const vendor = await vendorOf(services, batch)
-  const { attempt: token, lines, cancelledAt } = batch.data
+  const { attempt: token, lines, cancelledAt, submittedAt = batch.createdAt } = batch.data
   if (vendor.lookup === undefined) return lost(services, batch, undefined)
   await keep(services, batch)
-  const sought = { token, size: lines.length, since: batch.createdAt }
-  const operation = await ask(timing.checkMs, async (signal) => vendor.lookup?.(sought, { signal }))
+  const sought = { token, size: lines.length, since: batch.createdAt, until: submittedAt + timing.startMs }
+  const operation = await ask(timing.startMs, async (signal) => vendor.lookup?.(sought, { signal }))
   if (operation !== undefined) return accepted(services, batch, operation)
   const now = await services.now()
   if (cancelledAt !== undefined || now > batch.createdAt + timing.submitMs) return finish(services, batch)
-  // Renews the lease: no other process may recover the intent before the vendor has responded.
-  const lease = { dueAt: now + intentMs, leasedUntil: now + intentMs }
-  const saved = await save(services, changed(batch, {}, lease))
-  return saved.won ? submit(services, saved.batch) : saved.batch
+  const again = await leased(services, batch, { submittedAt: now })
+  if (!again.won) return again.batch
+  try {
+    return await submit(services, again.batch)
+  } catch (error) {
+    const { status } = GatewayError.from(error)
+    return status < 500 && status !== 429 ? lost(services, again.batch, error) : later(services, again.batch, error)
+  }
+}
+
+/** Takes the lease of an intent for as long as a lookup or a submission may take. */
+export async function leased(
+  services: BatchServices,
+  batch: StoredBatch,
+  data: Pick<BatchTask, 'submittedAt'> = {},
+): ReturnType<typeof save> {
+  const lease = (await services.now()) + intentMs
+  return save(services, changed(batch, data, { dueAt: lease, leasedUntil: lease }))
 }
 
 async function accepted(services: BatchServices, batch: StoredBatch, operation: string): Promise<StoredBatch> {

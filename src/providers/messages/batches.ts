@@ -11,7 +11,7 @@ import { headersFor } from './native.ts'
 
 const place = '/messages/batches'
 /** By how much the clocks of vendor and gateway may differ, in milliseconds. */
-const clockMs = 600_000
+const clockMs = 300_000
 /** Maximum size of a status or a page of a list, in bytes. */
 const answerBytes = 1024 * 1024
 
@@ -51,20 +51,22 @@ export function messageBatches(client: Client): BatchProvider {
     },
     /** The vendor shows the ids of requests only in results, so a batch of the same size and time may have to end first. */
     async lookup(submission: BatchSubmission, context: BatchContext): Promise<string | undefined> {
-      const { since, size } = submission
+      const { size } = submission
+      const [from, to] = [submission.since - clockMs, submission.until + clockMs]
       let after = ''
       let unknown = 0
       for (;;) {
         const { data, has_more: more, last_id: last } = await read({ path: `${place}?limit=100${after}` }, context)
         const page = Array.isArray(data) ? data.map(fieldsOf) : []
         for (const { id, created_at: created, request_counts: counts, processing_status: state } of page) {
-          if (typeof id !== 'string' || !(Date.parse(String(created)) >= since - clockMs)) continue
+          const at = Date.parse(String(created))
+          if (typeof id !== 'string' || at < from || at > to) continue
           if (sizeOf(fieldsOf(counts)) !== size) continue
           if (state !== 'ended') unknown++
           else if (await isOf(id, submission, context)) return id
         }
         const oldest = Date.parse(String(page.at(-1)?.['created_at']))
-        if (more !== true || typeof last !== 'string' || !(oldest >= since - clockMs)) break
+        if (more !== true || typeof last !== 'string' || !(oldest >= from)) break
         after = `&after_id=${encodeURIComponent(last)}`
       }
       if (unknown > 0)

@@ -229,6 +229,29 @@ test('a batch whose submission was broken off is found at the vendor, and not se
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
 })
 
+test('a batch that never reached the vendor is sent again, however long the vendor refuses it', async () => {
+  const { client, vendor, pass, ledger } = await scene({ tasks: { sweepMs: 5 } })
+  const { reply } = vendor
+  let refusals = 3
+  vendor.reply = async (request, response) => {
+    if (request.method !== 'POST') return reply(request, response)
+    if (refusals === 3) response.destroy()
+    else if (refusals > 0) response.writeHead(429, { 'content-type': 'application/json' }).end('{}')
+    else return reply(request, response)
+    refusals--
+  }
+  const { id } = await client.messages.batches.create({ requests: [ask('a')] })
+  await expect
+    .poll(async () => {
+      pass()
+      vendor.end()
+      return (await client.messages.batches.retrieve(id)).processing_status
+    })
+    .toBe('ended')
+  expect(vendor.batches).toHaveLength(1)
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
+})
+
 test('without the option there are no such paths, and with it the storage must keep batches', async () => {
   const { url } = await hostedWith({ models: {} })
   const response = await fetch(`${url}/v1/messages/batches`, { headers: { 'x-api-key': 'sk-test' } })
