@@ -44,6 +44,7 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await keys(bundle, account)
   await tasks(bundle.tasks, account)
   await tasks(bundle.background, account)
+  await tasks(bundle.batches, account)
   await answers(bundle, account)
   await changes(bundle, account)
   await ownKeys(bundle, account)
