@@ -69,9 +69,9 @@ export async function save(
   return save({ store }, { ...next, version: version + 1, expiresAt, data: { ...next.data, cancelledAt } })
 }
 
-/** Milliseconds to the next check: a twentieth of the time since the creation, from 5 seconds to a minute. */
-export function intervalMs({ createdAt }: StoredBatch, now: number): number {
-  return Math.min(60_000, Math.max(5_000, (now - createdAt) / 20))
+/** Whole milliseconds to the next check: a twentieth of the time since the creation, from 5 seconds to a minute. */
+export function intervalMs({ createdAt }: Pick<StoredBatch, 'createdAt'>, now: number): number {
+  return Math.min(60_000, Math.max(5_000, Math.round((now - createdAt) / 20)))
 }
 
 /** The counts of a batch that has ended without results. */
