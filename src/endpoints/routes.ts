@@ -30,6 +30,7 @@ import { countInputTokens } from './responses/input-tokens.ts'
 import { responses } from './responses/responses.ts'
 import { cancelResponse, deleteResponse, listInputItems, retrieveResponse } from './responses/stored.ts'
 import { videoContent } from './videos/content.ts'
+import { listVideoModels } from './videos/models.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 import { rerank } from './rerank/rerank.ts'
 import { speech } from './speech/speech.ts'
@@ -76,6 +77,7 @@ export const ownEndpoints: readonly Endpoint[] = [
   translations,
   submitVideo,
   retrieveVideoTask,
+  listVideoModels,
   listVideos,
   createVideo,
   videoContent,

@@ -9,7 +9,7 @@ export interface BillingOptions {
   readonly currency: string
   /** Models without a price: `refuse` (the default) makes `createGateway` throw, `free` serves them for nothing. */
   readonly unpriced?: 'refuse' | 'free'
-  /** Whether `GET /v1/models` says what the caller pays for each model, as `price`. Default false. */
+  /** Whether `GET /v1/models` and `GET /v1/videos/models` say what the caller pays for each model, as `price`. Default false. */
   readonly showPrices?: boolean
   /** The smallest top-up that `gateway.admin.accounts` accepts, as a decimal string. Default `'1'`. */
   readonly minimumTopUp?: string

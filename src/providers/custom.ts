@@ -60,4 +60,14 @@ export type { GeneratedCall, GeneratedEnd, GeneratedPart, GeneratedUsage } from 
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { ResponseHead } from './reported-limits.ts'
 export type { BatchCall, BatchContext, BatchCounts, BatchProvider, BatchStatus, BatchSubmission } from './batches.ts'
-export type { VideoCall, VideoContent, VideoContext, VideoLimits, VideoProvider, VideoStatus } from './video.ts'
+export type {
+  VideoCall,
+  VideoContent,
+  VideoContext,
+  VideoAbilities,
+  VideoFrame,
+  VideoLimits,
+  VideoProvider,
+  VideoShapes,
+  VideoStatus,
+} from './video.ts'

@@ -10,6 +10,27 @@ export interface VideoLimits {
   readonly sizes?: readonly string[]
 }
 
+/** What a provider knows of a video model, and holds requests to. What is absent is not known. */
+export interface VideoAbilities extends VideoLimits {
+  /** What a size must be to have a name at the vendor. */
+  readonly shapes?: VideoShapes
+  /** The frames that a request may contain as images. Empty: the model gets only text. */
+  readonly frames?: readonly VideoFrame[]
+  /** The names of further fields, besides sizes and their parts. All others are rejected. */
+  readonly fields?: readonly string[]
+}
+
+/** A frame of the video that a request may contain as an image. */
+export type VideoFrame = 'first_frame' | 'last_frame'
+
+/** The sizes of a vendor that has names for them instead of pixels. */
+export interface VideoShapes {
+  /** The aspect ratios, such as `16:9`. */
+  readonly ratios: readonly string[]
+  /** The vendor's names for resolutions, keyed by the pixels of the shorter side. */
+  readonly resolutions: ReadonlyMap<number, string>
+}
+
 /**
  * Generates videos, as jobs that outlive their request and the process. All that a provider needs to continue a job is
  * one JSON value, the `operation`. The task store keeps it, so any process can call the other methods with it.
@@ -27,8 +48,11 @@ export interface VideoProvider {
    * Default 60,000.
    */
   readonly acceptBoundMs?: number
-  /** The limits of a model, by the vendor's name for it, unless the host sets its own (`video` of a model). */
-  limits?(model: string): VideoLimits | undefined
+  /**
+   * What a model can do, by the vendor's name for it; undefined for one that makes no videos. The host may set other durations and
+   * sizes (`video` of a model). Models without either are not in `GET /v1/videos/models`.
+   */
+  limits?(model: string): VideoAbilities | undefined
 
   /** Submits a job and resolves to its operation. Throws like every method of a provider. */
   start(call: VideoCall): Promise<Json>

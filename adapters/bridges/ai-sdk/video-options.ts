@@ -1,6 +1,6 @@
 /** A video request → the options of an AI SDK video model. */
 import { invalid } from '../../../src/errors.ts'
-import { ratioOf } from '../../../src/providers/videos/aspect-ratio.ts'
+import { ratioOf, usualRatios } from '../../../src/providers/videos/aspect-ratio.ts'
 import { fieldFor, readVideoOptions, withShape } from '../../../src/providers/videos/video-options.ts'
 import type { VideoRequest } from '../../../src/wire/video.ts'
 import type { ModelSettings } from './generate.ts'
@@ -42,8 +42,6 @@ export function videoOptions(request: VideoRequest, { dropParams, providerOption
 /** Both forms of the size, because some vendors support only one of them. */
 function shapeOf({ size }: VideoRequest): { resolution?: string; aspectRatio?: string } {
   if (size === undefined) return {}
-  const aspectRatio = ratioOf(size, ratios)
+  const aspectRatio = ratioOf(size, usualRatios)
   return aspectRatio === undefined ? { resolution: size } : { resolution: size, aspectRatio }
 }
-
-const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21']

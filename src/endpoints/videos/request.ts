@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonObject } from '../../http/json-body.ts'
@@ -17,12 +17,10 @@ import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
 import { readVideoForm } from './form.ts'
+import { defaultDurations, limitsOf } from './limits.ts'
 
 /** Bytes to hash in one turn of the event loop. */
 const digestBytes = 4_194_304
-
-/** Durations in seconds that the specification allows for models without a list of their own. */
-const defaultDurations: readonly number[] = [5, 10, 15, 20]
 
 const prompt = z.string().min(1).max(32_000)
 const size = z.string().regex(/^\d{2,5}x\d{2,5}$/, 'must have the form "<width>x<height>"')
@@ -156,15 +154,4 @@ function isOf(size: string, fields: JsonObject): boolean {
 function resolutionPixels(name: unknown): number | undefined {
   if (typeof name !== 'string') return undefined
   return name.toLowerCase() === '4k' ? 2160 : Number(/^(\d{3,4})p$/i.exec(name)?.[1] ?? 0) || undefined
-}
-
-/**
- * The limits that the registry sets for the model, else those of its first video provider. Throws 400 if it has none.
- */
-function limitsOf({ video, deployments }: Model): VideoLimits {
-  const first = deployments.find(({ provider }) => provider.video !== undefined)
-  if (first === undefined) {
-    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
-  }
-  return video ?? first.provider.video?.limits?.(first.model) ?? {}
 }

@@ -21,7 +21,7 @@ export function demoVideo(secondsToMake: number, now: () => number): VideoProvid
   return {
     // The operation is the only state of a job, so a repeated submission is harmless.
     submit: 'token',
-    limits: () => ({ sizes }),
+    limits: () => ({ sizes, frames: [], fields: [] }),
     async start({ request }) {
       const { size = defaultSize, duration } = request
       if (!sizes.includes(size)) {

@@ -12,6 +12,8 @@ export function videosOf(vendor: Vendor, { preset, baseURL }: OpenAIOptions): Vi
   const video = httpVideo(vendor.client, {
     ...openaiVideos,
     start: (call) => openaiVideos.start({ ...call, model: vendor.modelOf(call) }),
+    // Most of these servers' models make no videos.
+    limits: () => undefined,
   })
   if (baseURL !== undefined && URL.parse(baseURL)?.hostname !== 'api.openai.com') return video
   return { ...video, start: async () => Promise.reject(ended()) }

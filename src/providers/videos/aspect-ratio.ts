@@ -1,6 +1,7 @@
 /** Converts a size in pixels to an aspect ratio and a named resolution, for vendors that use those. */
 import type { VideoRequest } from '../../wire/video.ts'
 import { unsupportedValue } from '../unsupported.ts'
+import type { VideoShapes } from '../video.ts'
 
 export interface Shape {
   /** Such as `16:9`. */
@@ -9,15 +10,8 @@ export interface Shape {
   readonly resolution: string
 }
 
-export interface ShapeRules {
-  /** The ratios that the vendor supports. */
-  readonly ratios: readonly string[]
-  /** The vendor's names for resolutions, keyed by the pixels of the shorter side. */
-  readonly resolutions: ReadonlyMap<number, string>
-}
-
 /** Undefined for a request without a size. Throws a 400 for a size that the vendor does not support. */
-export function shapeOf({ model, size }: VideoRequest, { ratios, resolutions }: ShapeRules): Shape | undefined {
+export function shapeOf({ model, size }: VideoRequest, { ratios, resolutions }: VideoShapes): Shape | undefined {
   if (size === undefined) return undefined
   const [width = 0, height = 0] = size.split('x').map(Number)
   const aspectRatio = ratioOf(size, ratios)
@@ -27,6 +21,9 @@ export function shapeOf({ model, size }: VideoRequest, { ratios, resolutions }: 
   const why = `its ratio must be one of ${ratios.join(', ')}, and its shorter side one of ${sides} pixels.`
   throw unsupportedValue({ publicModel: model }, 'size', why)
 }
+
+/** The ratios with a name of their own. */
+export const usualRatios: readonly string[] = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21']
 
 /** The ratio of a size, if it is one of these. Approximate, because 480p at 16:9 has 854 pixels instead of 853⅓. */
 export function ratioOf(size: string, ratios: readonly string[]): string | undefined {

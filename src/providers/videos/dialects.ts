@@ -4,8 +4,9 @@
  */
 import type { VideoRequest } from '../../wire/video.ts'
 import { unsupportedValue } from '../unsupported.ts'
+import type { VideoShapes } from '../video.ts'
 import type { VideoDialect } from './dialect.ts'
-import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
+import { shapeOf } from './aspect-ratio.ts'
 import { endedStatus, failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
 import { withShape } from './video-options.ts'
 import type { Fields } from '../../wire/json.ts'
@@ -28,6 +29,7 @@ export const openaiVideos: VideoDialect = {
   },
   cancel: (id) => ({ method: 'DELETE', path: `/videos/${id}` }),
   content: (id) => ({ method: 'GET', path: `/videos/${id}/content` }),
+  limits: () => ({ frames: ['first_frame'] }),
 }
 
 /** This gateway's own `/v1/videos/generations`, so that one gateway can use another. */
@@ -38,6 +40,7 @@ export const gatewayVideos: VideoDialect = {
   check: (id) => ({ method: 'GET', path: `/videos/generations/${id}` }),
   statusOf: ({ status, progress, error, video_url: url }) =>
     endedStatus(stateOf(status, url !== undefined), url, error, progress),
+  limits: () => ({}),
 }
 
 /** xAI: as the gateway's, except for polling, which has another path and returns 202 until the video is finished. */
@@ -60,6 +63,7 @@ export const xaiVideos: VideoDialect = {
     const result = endedStatus(stateOf(status, url !== undefined), url, error ?? status, progress)
     return result.state === 'completed' && typeof duration === 'number' ? { ...result, seconds: duration } : result
   },
+  limits: () => ({ shapes: xaiShapes, frames: ['first_frame'] }),
 }
 
 /** Seedance on Volcengine and BytePlus: the prompt is a list of parts. */
@@ -83,6 +87,7 @@ export const seedanceVideos: VideoDialect = {
     return endedStatus(stateOf(status, url !== undefined), url, error ?? status, undefined)
   },
   cancel: (id) => ({ method: 'DELETE', path: `/contents/generations/tasks/${id}` }),
+  limits: () => ({ shapes: seedanceShapes, frames: ['first_frame'] }),
 }
 
 /** The URL of the first frame. */
@@ -96,18 +101,18 @@ const usualResolutions = new Map([
   [1080, '1080p'],
 ])
 
-const xaiShapes: ShapeRules = {
+const xaiShapes: VideoShapes = {
   ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'],
   resolutions: usualResolutions,
 }
 
-const seedanceShapes: ShapeRules = {
+const seedanceShapes: VideoShapes = {
   ratios: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'],
   resolutions: usualResolutions,
 }
 
 /** The ratio and resolution of the size. Throws a 400 if the request has a ratio or resolution that contradicts it. */
-function consistentShape(request: VideoRequest, ratioField: string, rules: ShapeRules): Record<string, string> {
+function consistentShape(request: VideoRequest, ratioField: string, rules: VideoShapes): Record<string, string> {
   const found = shapeOf(request, rules)
   if (found === undefined) return {}
   const shape = { [ratioField]: found.aspectRatio, resolution: found.resolution }

@@ -7,13 +7,13 @@ import { fieldsOf, itemsOf, type Json } from '../../wire/json.ts'
 import type { Client } from '../client.ts'
 import type { Credentials } from '../credentials/contract.ts'
 import { readDataUrl } from '../data-url.ts'
-import type { VideoProvider } from '../video.ts'
-import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
+import type { VideoProvider, VideoShapes } from '../video.ts'
+import { shapeOf } from './aspect-ratio.ts'
 import type { VideoDialect } from './dialect.ts'
 import { httpVideo } from './http-video.ts'
 import { pictureUrl } from './picture.ts'
 import { endedStatus, nonEmptyText, stateOf } from './states.ts'
-import { readVideoOptions, withShape } from './video-options.ts'
+import { abilitiesOf, readVideoOptions, withShape } from './video-options.ts'
 
 const kinds = {
   aspectRatio: 'string',
@@ -24,7 +24,7 @@ const kinds = {
   sound: 'string',
 } as const
 
-const shapes: ShapeRules = {
+const shapes: VideoShapes = {
   ratios: ['16:9', '9:16', '1:1'],
   resolutions: new Map([
     [720, '720p'],
@@ -71,7 +71,11 @@ const dialect: VideoDialect = {
     const seconds = Number(duration)
     return ended.state === 'completed' && seconds > 0 ? { ...ended, seconds } : ended
   },
-  limits: () => ({ durations: [5, 10], sizes: ['1280x720', '720x1280', '720x720', '1920x1080', '1080x1920'] }),
+  limits: () => ({
+    durations: [5, 10],
+    sizes: ['1280x720', '720x1280', '720x720', '1920x1080', '1080x1920'],
+    ...abilitiesOf(kinds, shapes),
+  }),
 }
 
 /** A job is found by its kind and its id. */

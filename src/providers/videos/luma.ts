@@ -1,14 +1,15 @@
 /** Luma. Source: the reference of its Dream Machine API (generations), which fetches images by their URL. */
 import { fieldsOf } from '../../wire/json.ts'
-import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
+import type { VideoShapes } from '../video.ts'
+import { shapeOf } from './aspect-ratio.ts'
 import type { VideoDialect } from './dialect.ts'
 import { pictureUrl } from './picture.ts'
 import { endedStatus, nonEmptyText, stateOf } from './states.ts'
-import { readVideoOptions, withShape } from './video-options.ts'
+import { abilitiesOf, readVideoOptions, withShape } from './video-options.ts'
 
 const kinds = { aspectRatio: 'string', resolution: 'string', loop: 'boolean' } as const
 
-const shapes: ShapeRules = {
+const shapes: VideoShapes = {
   ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21'],
   resolutions: new Map([
     [540, '540p'],
@@ -44,5 +45,9 @@ export const lumaVideos: VideoDialect = {
     return endedStatus(stateOf(state, url !== undefined && url !== null), url, reason ?? state, undefined)
   },
   cancel: (id) => ({ method: 'DELETE', path: `/generations/${id}` }),
-  limits: () => ({ durations: [5, 9], sizes: ['1280x720', '720x1280', '1920x1080', '1080x1920'] }),
+  limits: () => ({
+    durations: [5, 9],
+    sizes: ['1280x720', '720x1280', '1920x1080', '1080x1920'],
+    ...abilitiesOf(kinds, shapes),
+  }),
 }

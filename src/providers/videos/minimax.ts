@@ -6,18 +6,18 @@ import { fieldsOf } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Client } from '../client.ts'
 import { minimaxStatus } from '../minimax-status.ts'
-import type { VideoProvider } from '../video.ts'
-import { shapeOf, type ShapeRules } from './aspect-ratio.ts'
+import type { VideoProvider, VideoShapes } from '../video.ts'
+import { shapeOf } from './aspect-ratio.ts'
 import type { VideoDialect } from './dialect.ts'
 import { anonymousClient, download } from './download.ts'
 import { httpVideo, usualBytes } from './http-video.ts'
 import { pictureUrl } from './picture.ts'
 import { failedStatus, nonEmptyText, refusedStatus, stateOf } from './states.ts'
-import { readVideoOptions, withShape } from './video-options.ts'
+import { abilitiesOf, readVideoOptions, withShape } from './video-options.ts'
 
 const kinds = { resolution: 'string', aspectRatio: 'string', promptOptimizer: 'boolean' } as const
 
-const shapes: ShapeRules = {
+const shapes: VideoShapes = {
   ratios: ['16:9'],
   resolutions: new Map([
     [512, '512P'],
@@ -58,7 +58,7 @@ const dialect: VideoDialect = {
     const found = nonEmptyText(file)
     return found === undefined ? failedStatus('no video') : { state, operation: { file: found } }
   },
-  limits: () => ({ durations: [6, 10], sizes: ['1366x768', '1920x1080'] }),
+  limits: () => ({ durations: [6, 10], sizes: ['1366x768', '1920x1080'], ...abilitiesOf(kinds, shapes) }),
 }
 
 const states: Readonly<Record<string, string>> = { Preparing: 'pending', Queueing: 'pending' }

@@ -5,12 +5,12 @@
 import type { VideoRequest } from '../../wire/video.ts'
 import { itemsOf } from '../../wire/json.ts'
 import { unsupportedValue } from '../unsupported.ts'
-import type { VideoLimits } from '../video.ts'
+import type { VideoAbilities } from '../video.ts'
 import { ratioOf } from './aspect-ratio.ts'
 import type { VideoDialect } from './dialect.ts'
 import { pictureUrl } from './picture.ts'
 import { endedStatus, stateOf } from './states.ts'
-import { readVideoOptions, type Setting } from './video-options.ts'
+import { abilitiesOf, readVideoOptions, type Setting } from './video-options.ts'
 
 export const runwayVersion = '2024-11-06'
 
@@ -68,8 +68,9 @@ function sizeOf({ model, size }: VideoRequest, asked: Readonly<Record<string, Se
   return size ?? '1280x720'
 }
 
-function runwayLimits(model: string): VideoLimits {
+function runwayLimits(model: string): VideoAbilities {
   const sizes = ['1280x720', '720x1280']
-  if (!model.startsWith('veo')) return { durations: [5, 10], sizes }
-  return { durations: model === 'veo3' ? [8] : [4, 6, 8], sizes: [...sizes, '1920x1080', '1080x1920'] }
+  const read = abilitiesOf(kinds)
+  if (!model.startsWith('veo')) return { durations: [5, 10], sizes, ...read }
+  return { durations: model === 'veo3' ? [8] : [4, 6, 8], sizes: [...sizes, '1920x1080', '1080x1920'], ...read }
 }

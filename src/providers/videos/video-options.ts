@@ -3,6 +3,7 @@ import { invalid } from '../../errors.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { fieldsOf, isRecord } from '../../wire/json.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
+import type { VideoAbilities, VideoShapes } from '../video.ts'
 
 export type Setting = string | number | boolean
 
@@ -54,6 +55,15 @@ export function readVideoOptions<Name extends string>(
   return { settings, picture }
 }
 
+/** The names that the parts of a size have as options. */
+const sizeParts = new Set(['ratio', 'aspectRatio', 'resolution'])
+
+/** What `readVideoOptions` accepts with these options, and `shapeOf` with these sizes. */
+export function abilitiesOf(kinds: object, shapes?: VideoShapes): VideoAbilities {
+  const fields = Object.keys(kinds).filter((name) => !sizeParts.has(name))
+  return { ...(shapes && { shapes }), frames: ['first_frame'], fields: fields.map(fieldName) }
+}
+
 /** Adds the ratio and resolution of the size to the settings. Throws a 400 if the settings contradict them. */
 export function withShape<S extends object, Shape extends object>(
   { model, size, ...request }: VideoRequest,
@@ -76,6 +86,10 @@ export function fieldFor(name: string, request: Readonly<Record<string, unknown>
 
 function vendorName(field: string): string {
   return field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function fieldName(vendorName: string): string {
+  return vendorName.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 function urlOf(value: unknown): string {

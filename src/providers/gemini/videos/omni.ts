@@ -1,10 +1,10 @@
 /** Gemini Omni: a background interaction. Sources: the Gemini API reference (interactions), and Google's client library. */
 import { isRecord, type Fields } from '../../../wire/json.ts'
-import type { VideoLimits } from '../../video.ts'
+import type { VideoAbilities } from '../../video.ts'
 import { failedStatus, refusedStatus, stateOf, nonEmptyText } from '../../videos/states.ts'
 import { readVideoFault } from './fault.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
-import { videoOptionsOf } from './video-options.ts'
+import { abilitiesWith, videoOptionsOf } from './video-options.ts'
 
 const supported = ['aspectRatio', 'resolution', 'seed'] as const
 
@@ -57,9 +57,10 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
 }
 
 /** Source: the pages of the models in Google's documentation. */
-export function omniLimits(model: string): VideoLimits {
+export function omniLimits(model: string): VideoAbilities {
   const maxSeconds = /omni-(?:flash|1\.1)/.test(model) ? 10 : 15
-  return { durations: Array.from({ length: maxSeconds - 2 }, (_, index) => index + 3) }
+  const durations = Array.from({ length: maxSeconds - 2 }, (_, index) => index + 3)
+  return { durations, ...abilitiesWith(supported) }
 }
 
 function videoIn({ output_video: whole, steps }: Fields): FoundVideo {

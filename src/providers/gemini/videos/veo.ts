@@ -4,11 +4,11 @@
  */
 import { GatewayError } from '../../../errors.ts'
 import { fieldsOf, isRecord, itemsOf, type Fields } from '../../../wire/json.ts'
-import type { VideoLimits, VideoStatus } from '../../video.ts'
+import type { VideoAbilities, VideoStatus } from '../../video.ts'
 import { failedStatus, refusedStatus, nonEmptyText } from '../../videos/states.ts'
 import { collectionOf } from '../vendor.ts'
 import { readVideoFault } from './fault.ts'
-import { videoOptionsOf } from './video-options.ts'
+import { abilitiesWith, videoOptionsOf } from './video-options.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
 
 const supported = ['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'generateAudio'] as const
@@ -50,8 +50,8 @@ export function veoDialect(ignored: readonly string[] | undefined): GoogleVideoD
 }
 
 /** Source: the pages of the models in Google's documentation. */
-export function veoLimits(model: string): VideoLimits {
-  return { durations: model.includes('veo-2') ? [5, 6, 7, 8] : [4, 6, 8] }
+export function veoLimits(model: string): VideoAbilities {
+  return { durations: model.includes('veo-2') ? [5, 6, 7, 8] : [4, 6, 8], ...abilitiesWith(supported) }
 }
 
 /** Whether a name is a path to an operation, without segments such as `..`. */

@@ -1,9 +1,10 @@
 /** Reads the options of a video request, for all of Google's video models. */
 import type { VideoRequest } from '../../../wire/video.ts'
+import type { VideoAbilities, VideoShapes } from '../../video.ts'
 import { readDataUrl, type InlineData } from '../../data-url.ts'
 import { unsupportedValue } from '../../unsupported.ts'
-import { shapeOf, type ShapeRules } from '../../videos/aspect-ratio.ts'
-import { readVideoOptions, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
+import { shapeOf } from '../../videos/aspect-ratio.ts'
+import { abilitiesOf, readVideoOptions, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
 
 /** Google's name and type of each option. */
 const kinds = {
@@ -28,10 +29,18 @@ export function videoOptionsOf(
   supported: readonly Parameter[],
   ignored?: readonly string[],
 ): GoogleVideoOptions {
-  const own = Object.fromEntries(supported.map((name) => [name, kinds[name]])) as typeof kinds
-  const { settings, picture } = readVideoOptions(request, own, ignored)
+  const { settings, picture } = readVideoOptions(request, kindsOf(supported), ignored)
   const image = picture && pictureOf(request, picture)
   return { image, parameters: withShape(request, settings, { ...shapeOf(request, shapes) }) }
+}
+
+/** What `videoOptionsOf` accepts. */
+export function abilitiesWith(supported: readonly Parameter[]): VideoAbilities {
+  return abilitiesOf(kindsOf(supported), shapes)
+}
+
+function kindsOf(supported: readonly Parameter[]): typeof kinds {
+  return Object.fromEntries(supported.map((name) => [name, kinds[name]])) as typeof kinds
 }
 
 function pictureOf({ model }: VideoRequest, { field, url }: Picture): InlineData {
@@ -42,7 +51,7 @@ function pictureOf({ model }: VideoRequest, { field, url }: Picture): InlineData
 }
 
 /** Portrait or landscape; the resolutions are keyed by the pixels of the shorter side. */
-const shapes: ShapeRules = {
+const shapes: VideoShapes = {
   ratios: ['16:9', '9:16'],
   resolutions: new Map([
     [360, '360p'],
