@@ -3,7 +3,7 @@ import { chat } from '../../formats/chat/chat.ts'
 import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { makerOf } from '../../formats/envelope.ts'
 import { gemini } from '../../formats/gemini/gemini.ts'
-import { generatedBy, type Asking } from '../../formats/generated/generated.ts'
+import { generatedAnswer, generatedBy, type Asking } from '../../formats/generated/generated.ts'
 import { messages } from '../../formats/messages/messages.ts'
 import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
 import { responses } from '../../formats/responses/responses.ts'
@@ -128,7 +128,7 @@ function generated(provider: string): VendorWire {
     format: generatedBy(provider),
     inputsAreObjects: false,
     speaks: (by) => by.generate !== undefined,
-    ask: (by, call) => answerOf(by.generate?.(call)),
+    ask: (by, call) => generatedAnswer<VendorAnswer>(by.generate?.(call) as VendorAnswer, provider),
     counter: () => undefined,
     traits: ({ dropParams }) => ({ dropParams }),
     maker: makerOf,

@@ -21,6 +21,7 @@ export function readAnswer(answer: Answer, provider: string): Answer {
 function readChoice(choice: Choice, ids: Set<string>, mistakes: Mistakes): Choice {
   if (!isRecord(choice) || !Array.isArray(choice.blocks)) throw mistakes.answer('a choice without blocks')
   const { end } = choice
+  if (end !== undefined) mistakes.requireEnd(end)
   const blocks = (choice.blocks as readonly Block[]).map((block) => readBlock(block, ids, mistakes))
   return { ...choice, blocks, end: end ?? { reason: blocks.some(({ kind }) => kind === 'call') ? 'calls' : 'stop' } }
 }

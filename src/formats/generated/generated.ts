@@ -7,6 +7,7 @@ import { insteadOf } from '../instead.ts'
 import { namedSettings, preparedWith, type FieldNames, type Format, type Prepared, type Target } from '../format.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
 import { readAnswer } from './answer.ts'
+import { Mistakes } from './mistakes.ts'
 import { PartReader } from './part-reader.ts'
 
 /** What of a format is needed to ask a vendor. */
@@ -44,6 +45,12 @@ export function generatedBy(provider: string): Asking<GeneratedTraits> {
     readAnswer: (answer) => readAnswer(answer as unknown as Answer, provider),
     eventReader: () => new PartReader(provider),
   }
+}
+
+/** What `generate` of the provider of this name has returned. */
+export function generatedAnswer<Given>(given: Given | Promise<Given>, provider: string): Given | Promise<Given> {
+  const mistakes = new Mistakes(provider)
+  return given instanceof Promise ? given.then((each) => mistakes.requireAnswer(each)) : mistakes.requireAnswer(given)
 }
 
 /** Throws 400 for what changes the answer and is not in a conversation. */

@@ -1,4 +1,5 @@
 /** What a provider's `generate` can get wrong. The errors are for the host's logs: they name the provider and the remedy. */
+import type { Reason } from '../../conversation/parts.ts'
 import type { GeneratedPart, GeneratedUsage } from '../../providers/generated-part.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { isRecord } from '../../wire/json.ts'
@@ -21,6 +22,17 @@ const required: Readonly<
   own: ['value', 'object'],
   usage: undefined,
   end: ['end', 'object'],
+}
+
+const reasons: Readonly<Record<Reason, true>> = {
+  stop: true,
+  length: true,
+  calls: true,
+  filter: true,
+  refused: true,
+  pause: true,
+  context: true,
+  compaction: true,
 }
 
 export class Mistakes {
@@ -46,8 +58,28 @@ export class Mistakes {
         `yielded a part of the kind "${kind}" whose "${field}" is ${described(value[field])}, not of type ${type}`,
       )
     }
-    if (kind === 'call' && value['name'] === '') throw this.#of('yielded a call whose "name" is empty. Name the tool')
+    if (kind === 'call') this.#requireCall(value)
+    if (kind === 'end') this.requireEnd(value['end'])
     return value as unknown as GeneratedPart
+  }
+
+  #requireCall({ name, input = '' }: Readonly<Record<string, unknown>>): void {
+    if (name === '') throw this.#of('yielded a call whose "name" is empty. Name the tool')
+    if (typeof input !== 'string') {
+      throw this.#of(`yielded a call whose input is ${described(input)}. Write its arguments as JSON text`)
+    }
+  }
+
+  requireEnd(end: unknown): void {
+    const reason: unknown = Object(end)['reason']
+    if (typeof reason === 'string' && Object.hasOwn(reasons, reason)) return
+    throw this.#of(`yielded the end ${described(reason)}. The ends are ${Object.keys(reasons).join(', ')}`)
+  }
+
+  /** Neither parts nor a whole answer would fail where nobody knows the provider. */
+  requireAnswer<Answer>(answer: Answer): Answer & object {
+    if (typeof answer !== 'object' || answer === null) throw this.answer(described(answer))
+    return answer
   }
 
   /** Usage counts from the beginning of the answer, so it never falls. */

@@ -106,6 +106,21 @@ describe.each(Object.entries(clients))('a client of %s', (format, askBy) => {
     )
     expect(format).toBeTruthy()
   })
+
+  test.each([
+    ['a text', 'Hello', /returned "Hello". Yield parts/],
+    ['nothing', undefined, /returned undefined. Yield parts/],
+    [
+      'an answer that ends in the words of a chat',
+      { choices: [{ blocks: [], end: { reason: 'tool_calls' } }] },
+      /the end "tool_calls"/,
+    ],
+  ])('is told nothing of a provider that returns %s, but the host is', async (_, answer, message) => {
+    const to = await world(() => answer as never)
+    for (const stream of [false, true]) await expect(askBy(to, stream)).rejects.toBeTruthy()
+    expect(to.failures.map(String)).toEqual([expect.stringMatching(message), expect.stringMatching(message)])
+    expect(format).toBeTruthy()
+  })
 })
 
 test('a client of Google’s API gets the text and the calls', async () => {

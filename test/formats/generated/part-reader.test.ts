@@ -125,6 +125,17 @@ describe('a provider that breaks the contract is named with what to change', () 
       [finish('stop'), text('more')],
       /"text" after the end of choice 0. Yield finish\(\) last/,
     ],
+    [
+      'the words of a chat for an end',
+      [text('a'), { kind: 'end', end: { reason: 'tool_calls' } }],
+      /the end "tool_calls". The ends are stop, length, calls, filter, refused/,
+    ],
+    ['an end without a reason', [{ kind: 'end', end: {} }], /the end undefined. The ends are/],
+    [
+      'an object for the arguments of a call',
+      [{ kind: 'call', name: 'a', input: { x: 1 } }],
+      /a call whose input is object. Write its arguments as JSON text/,
+    ],
     ['a choice below 0', [text('a', -1)], /the choice -1. Choices are numbered from 0/],
     [
       'a block of two kinds',
