@@ -21,7 +21,10 @@ export interface Billed {
 export interface ProviderFailure extends ErrorDetails {
   /** Which deployment the gateway should try next, if any. */
   readonly retry: RetryAdvice
-  /** How long the vendor wants the gateway to wait, in milliseconds. Default: it did not say. */
+  /**
+   * How long the vendor wants the gateway to wait, in milliseconds; clients are told to wait as long, unless `retryAfterMs`
+   * says otherwise. Default: it did not say.
+   */
   readonly vendorWaitMs?: number | undefined
   /** False only if the vendor certainly did no work: it never received the request, or rejected it. Default true. */
   readonly begun?: boolean | undefined
@@ -60,7 +63,8 @@ export class ProviderError extends GatewayError {
   constructor(code: ErrorCode, failure: ProviderFailure) {
     const fault = failure.fault ?? faultFor(code, failure.vendorStatus)
     // Each retry of the client would be charged like this attempt.
-    super(code, { ...failure, ...(failure.billed && { shouldRetry: false }), fault })
+    const { retryAfterMs = failure.vendorWaitMs } = failure
+    super(code, { ...failure, retryAfterMs, ...(failure.billed && { shouldRetry: false }), fault })
     this.retry = failure.retry
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true

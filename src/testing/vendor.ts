@@ -34,8 +34,8 @@ export interface ScriptedVendor {
 
 /**
  * Starts a vendor to test against: an HTTP server on a free loopback port, which passes each request to `reply` once its
- * body has arrived. It knows no API format: `reply` decides each write and may destroy the connection. For responses in a
- * vendor's format, see `scriptedDialect`.
+ * body has arrived. It knows no API format: `reply` decides each write and may destroy the connection. `body` and `stream` of a
+ * `Dialect` write what a vendor would say.
  */
 export async function scriptedVendor(reply: VendorReply): Promise<ScriptedVendor> {
   const requests: VendorRequest[] = []

@@ -1,6 +1,14 @@
 /** Planted faults that providers elsewhere have had: the kit must find each of them. */
 import { GatewayError } from 'modelhatch'
-import { anthropic, gemini, ProviderError, type Call, type ChatPiece, type Provider } from 'modelhatch/providers'
+import {
+  anthropic,
+  defineProvider,
+  gemini,
+  ProviderError,
+  type Call,
+  type ChatPiece,
+  type Provider,
+} from 'modelhatch/providers'
 import { anthropicDialect, openaiDialect, testProvider, type Dialect } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
@@ -402,4 +410,22 @@ test('finds nothing in a wrapped provider without faults', async () => {
     const [make, format] = dialect === geminiDialect ? [google, dialect] : [claude, anthropicDialect]
     expect(await failureOf(name, faulty(make, {}), format), name).toBeUndefined()
   }
+})
+
+test('a failure has what the gateway reported as its cause', async () => {
+  const wrong = () =>
+    defineProvider({
+      name: 'wrong',
+      async *generate() {
+        yield { kind: 'txt' } as never
+      },
+    })
+  const failed = await failureOf('reasoning is separate from the text (non-streaming)', wrong, openaiDialect)
+  expect(String(Object(failed).cause)).toContain('the provider "wrong" broke the contract of generate')
+})
+
+test('a wait that the vendor asks for reaches the client', () => {
+  const asked = { retry: 'next', vendorWaitMs: 7_000 } as const
+  expect(new ProviderError('rate_limit_exceeded', asked).retryAfterMs).toBe(7_000)
+  expect(new ProviderError('rate_limit_exceeded', { ...asked, retryAfterMs: 1_000 }).retryAfterMs).toBe(1_000)
 })

@@ -15,6 +15,7 @@ export class Kit {
   readonly #vendor: ScriptedVendor
   readonly #gateway: Gateway
   #receipt: Receipt | undefined
+  #failure: unknown
 
   private constructor(vendor: ScriptedVendor, provider: Provider, dialect: Dialect) {
     this.provider = provider
@@ -24,7 +25,10 @@ export class Kit {
       keys: { 'sk-kit': {} },
       models: { model: { provider, providerModel: dialect.model } },
       retry: { maxAttempts: 1 },
-      hooks: { receipt: (receipt) => (this.#receipt = receipt) },
+      hooks: {
+        receipt: (receipt) => (this.#receipt = receipt),
+        failure: ({ error }) => (this.#failure = Object(error).cause ?? error),
+      },
     })
   }
 
@@ -55,6 +59,12 @@ export class Kit {
     this.#vendor.reply = reply
     const streamed = stream ? { stream, stream_options: { include_usage: true } } : {}
     return askInProcess(this.#gateway, { ...plainRequest, ...request, ...streamed }, client)
+  }
+
+  /** The error of a test, with what the gateway reported, which clients are not told. */
+  explained(error: unknown): unknown {
+    if (error instanceof Error && this.#failure !== undefined) error.cause ??= this.#failure
+    return error
   }
 
   async close(): Promise<void> {

@@ -42,6 +42,8 @@ export function testProvider(
       const kit = await Kit.open(make, dialect)
       try {
         await run(kit)
+      } catch (error) {
+        throw kit.explained(error)
       } finally {
         await kit.close()
       }
