@@ -219,9 +219,15 @@ test('masks put JSON into JSON, and mask answers for good if asked to', async ()
 })
 
 test('a mask says which pattern is wrong', () => {
-  expect(() => mask({ patterns: ['cards' as never] })).toThrow('mask: there is no pattern "cards".')
+  expect(() => mask({ patterns: ['cards' as never] })).toThrow(
+    'mask: there is no pattern "cards". The patterns are key, email, iban, card, phone.',
+  )
   expect(() => mask({ patterns: [{ name: 'no', pattern: /x/g }] })).toThrow(/capital letters/)
   expect(() => mask({ patterns: [{ name: 'NO', pattern: /x/ }] })).toThrow(/flag "g"/)
+})
+
+test.each([{ key: '' }, { key: undefined }])('a mask refuses the key of a variable that is not set: %j', (options) => {
+  expect(() => mask(options)).toThrow(/^mask: "key" must be a non-empty string: is a variable unset\? Omit it/)
 })
 
 describe('limits of tools', () => {

@@ -70,6 +70,7 @@ export async function runSnippets(consumer: Consumer): Promise<Ran[]> {
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       AZURE_KEY: 'sk-none',
       AWS_BEARER_TOKEN_BEDROCK: 'sk-none',
+      MASK_KEY: 'a secret',
       VENDOR_KEY_SECRET: 'a secret of at least 32 characters',
       ...env,
     },

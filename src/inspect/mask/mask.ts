@@ -1,6 +1,7 @@
 /** Vendors get placeholders for what is personal or secret, and clients what stood there. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AnswerVerdict, AnswerWindow, Edit, Inspect } from '../contract.ts'
+import { checkKnown, elsewhere, flag, text as anyText, type Known } from '../../records/known-options.ts'
 import { edited } from '../edited.ts'
 import { mapStrings, mapText } from '../strings.ts'
 import { findAll, maskPatterns, type MaskName, type MaskPattern } from './patterns.ts'
@@ -11,11 +12,18 @@ export interface MaskOptions {
   readonly patterns?: readonly (MaskName | MaskPattern)[]
   /**
    * A secret that the codes of placeholders are made with. With the same one in all processes and after a restart, a conversation
-   * keeps its placeholders, and so its prompt cache and its signatures. Default: a random one for each call of `mask`.
+   * keeps its placeholders, and so its prompt cache and its signatures. Default: a random one for each call of `mask`; an
+   * explicit `undefined` throws, because it means that a variable is not set.
    */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Whether what answers contain beside the request's own values is masked for the client, for good. Default false. */
   readonly answers?: boolean
+}
+
+const known: Known<MaskOptions> = {
+  patterns: elsewhere,
+  key: { ...anyText, must: 'must be a non-empty string: is a variable unset? Omit it for a random one.', always: true },
+  answers: flag,
 }
 
 /** Letters only, so that no pattern finds a number that begins in a placeholder. */
@@ -28,12 +36,14 @@ const unfinished = /(?:[+(]?\d[\d\s()./-]*|[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*|\S+)$/
 
 /**
  * An inspector that masks values in requests, and puts them back into answers and the inputs of tools, however the answer is
- * split. Reasoning keeps the placeholders, because vendors sign it. Throws a `TypeError` for an invalid pattern.
+ * split. Reasoning keeps the placeholders, because vendors sign it. Throws a `TypeError` for an invalid option.
  *
  * @example
  * createGateway({ models, inspect: [mask({ patterns: ['card', 'iban', 'email'], key: secrets.mask })] })
  */
-export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {}): Inspect {
+export function mask(options: MaskOptions = {}): Inspect {
+  checkKnown('mask', options, known)
+  const { patterns: chosen, key, answers = false } = options
   const patterns = (chosen ?? Object.values(maskPatterns)).map(patternOf)
   const secret = key ?? randomBytes(32)
   const names = [...new Set(patterns.map(({ name }) => name))]
@@ -114,7 +124,9 @@ export function mask({ patterns: chosen, key, answers = false }: MaskOptions = {
 
 function patternOf(given: MaskName | MaskPattern): MaskPattern {
   if (typeof given === 'string' && !Object.hasOwn(maskPatterns, given))
-    throw new TypeError(`mask: there is no pattern "${given}".`)
+    throw new TypeError(
+      `mask: there is no pattern "${given}". The patterns are ${Object.keys(maskPatterns).join(', ')}.`,
+    )
   const found = typeof given === 'string' ? maskPatterns[given] : given
   if (!/^[A-Z]{1,20}$/.test(found.name)) throw new TypeError('mask: a pattern needs a name of 1 to 20 capital letters.')
   if (!found.pattern.global) throw new TypeError(`mask: the pattern "${found.name}" needs the flag "g".`)
