@@ -255,6 +255,7 @@ const operations: Readonly<Record<string, string>> = {
   embeddings: 'embeddings',
   'images.generations': 'image_generation',
   'images.edits': 'image_edit',
+  'images.variations': 'image_variation',
   rerank: 'rerank',
   'audio.speech': 'speech',
   'audio.transcriptions': 'transcription',

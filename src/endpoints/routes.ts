@@ -10,7 +10,7 @@ import type { Endpoint, QueryEndpoint } from './endpoint.ts'
 import { generateContent, streamGenerateContent } from './gemini/content.ts'
 import { countContentTokens } from './gemini/count.ts'
 import { batchEmbedContents, embedContent } from './gemini/embed.ts'
-import { imageEdits, imageGenerations } from './images/images.ts'
+import { imageEdits, imageGenerations, imageVariations } from './images/images.ts'
 import { countMessageTokens } from './messages/count.ts'
 import { messages } from './messages/messages.ts'
 import { listContentModels, listModels, retrieveContentModel, retrieveModel } from './models/models.ts'
@@ -71,6 +71,7 @@ export const ownEndpoints: readonly Endpoint[] = [
   deleteConversationItem,
   imageGenerations,
   imageEdits,
+  imageVariations,
   rerank,
   speech,
   transcriptions,

@@ -59,6 +59,8 @@ export interface ImageAbilities {
   readonly maxN?: number
   /** Whether the model edits images. Default true. */
   readonly edits?: boolean
+  /** Whether the model makes variations of an image. Default true. */
+  readonly variations?: boolean
   /**
    * Whether the vendor accepts the field `response_format`. False for vendors that always return base64 and reject the
    * field, which is then not sent. Default true.

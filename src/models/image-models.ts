@@ -8,13 +8,15 @@ export const imageModels: Readonly<Record<'dallE3' | 'dallE2' | 'gptImage1', Ima
     qualities: ['standard', 'hd', 'auto'],
     maxN: 1,
     edits: false,
+    variations: false,
   },
-  /** Square images in three sizes; supports edits. */
+  /** Square images in three sizes; supports edits and variations. */
   dallE2: { sizes: ['256x256', '512x512', '1024x1024'], qualities: ['standard', 'auto'] },
   /** Square or 3:2; supports edits. Returns base64 only. */
   gptImage1: {
     sizes: ['1024x1024', '1536x1024', '1024x1536', 'auto'],
     qualities: ['low', 'medium', 'high', 'auto'],
     responseFormat: false,
+    variations: false,
   },
 }

@@ -81,6 +81,7 @@ export const modelFields: Readonly<Record<keyof ModelProperties, z.ZodType>> = {
     qualities: z.array(z.string()).min(1),
     maxN: z.int().min(1),
     edits: z.boolean(),
+    variations: z.boolean(),
     responseFormat: z.boolean(),
   })
     .partial()

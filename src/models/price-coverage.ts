@@ -58,7 +58,7 @@ export function requireCharged({ id, price: own, deployments }: Model): void {
 const makers: readonly (readonly [Product, readonly (keyof Provider)[]])[] = [
   ['text', ['generate', 'chat', 'complete', 'respond', 'message']],
   ['vectors', ['embed']],
-  ['images', ['generateImages', 'editImages']],
+  ['images', ['generateImages', 'editImages', 'varyImage']],
   ['transcripts', ['transcribe', 'translateSpeech']],
   ['speech', ['speak']],
   ['ranking', ['rerank']],

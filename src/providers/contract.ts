@@ -6,7 +6,13 @@ import type { ModerationList, ModerationRequest } from '../wire/moderations.ts'
 import type { CompactionObject, ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import type { Answer } from '../conversation/parts.ts'
-import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
+import type {
+  ImageEditRequest,
+  ImageEvent,
+  ImageRequest,
+  ImagesResponse,
+  ImageVariationRequest,
+} from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { RerankAnswer, RerankRequest } from '../wire/rerank.ts'
 import type { SpeechFacts, SpeechRequest } from '../wire/speech.ts'
@@ -156,6 +162,9 @@ export interface Provider {
 
   /** Edits images: the files `image`, `image[]` and `mask` of `call.form`, or the images that the request references. */
   editImages?(call: Call<ImageEditRequest>): ImageAnswer | Promise<ImageAnswer>
+
+  /** Makes variations of an image: the file `image` of `call.form`. */
+  varyImage?(call: Call<ImageVariationRequest>): ImageAnswer | Promise<ImageAnswer>
 
   /** Ranks the documents of the request, which are texts, by how relevant they are to its query. */
   rerank?(call: Call<RerankRequest>): Promise<RerankAnswer>

@@ -1,27 +1,32 @@
 /**
  * OpenAI's image shapes. Unknown fields are kept, so every interface is open. Source: OpenAI's OpenAPI document,
- * CreateImageRequest, CreateImageEditRequest, EditImageBodyJsonParam, ImagesResponse, ImageGen…Event, ImageEdit…Event.
+ * CreateImageRequest, CreateImageEditRequest, EditImageBodyJsonParam, CreateImageVariationRequest, ImagesResponse,
+ * ImageGen…Event, ImageEdit…Event.
  */
 import type { TokenUsage } from './usage.ts'
 
-/** The body of `POST /v1/images/generations`. */
-export interface ImageRequest {
+/** The fields of `POST /v1/images/variations`. The image is the file `image` of the form (`call.form`). */
+export interface ImageVariationRequest {
   readonly model: string
-  readonly prompt: string
   /** Number of images, 1 to 10. Default 1. */
   readonly n?: number | null
   /** `<width>x<height>` in pixels, or `auto`. */
   readonly size?: string | null
-  readonly quality?: string | null
   readonly response_format?: 'url' | 'b64_json' | null
+  readonly user?: string | null
+  readonly [field: string]: unknown
+}
+
+/** The body of `POST /v1/images/generations`. */
+export interface ImageRequest extends ImageVariationRequest {
+  readonly prompt: string
+  readonly quality?: string | null
   /** `png`, `jpeg`, `webp`. */
   readonly output_format?: string | null
   readonly stream?: boolean | null
   /** Number of partial images in a stream, 0 to 3. */
   readonly partial_images?: number | null
   readonly background?: string | null
-  readonly user?: string | null
-  readonly [field: string]: unknown
 }
 
 /** The body of `POST /v1/images/edits`. The images are files of a form (`call.form`) or, in JSON, references. */

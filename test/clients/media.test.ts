@@ -84,6 +84,13 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
     expect(sizeOf(single.data?.[0]?.b64_json).width).toBe(64)
   })
 
+  test('variations of an image', async () => {
+    const image = await drawing()
+    const { data } = await client.images.createVariation({ model, image, n: 2, response_format: 'b64_json' })
+    expect(data?.map(({ b64_json: base64 }) => sizeOf(base64).width)).toEqual([64, 64])
+    expect(data?.[0]?.b64_json).not.toBe(data?.[1]?.b64_json)
+  })
+
   test('a streamed edit', async () => {
     const image = await drawing()
     const stream = await client.images.edit({ model, image, prompt: 'a sunset', size, stream: true, partial_images: 1 })

@@ -40,6 +40,7 @@ const asked: Readonly<Record<string, object | FormData>> = {
   '/moderations': { input: 'Hi' },
   '/images/generations': { prompt: 'Hi' },
   '/images/edits': formOf(['model', 'm'], ['prompt', 'Hi'], ['image', new Blob(['x']), 'a.png']),
+  '/images/variations': formOf(['model', 'm'], ['image', new Blob(['x']), 'a.png']),
   '/audio/transcriptions': formOf(['model', 'm'], ['file', new Blob(['x']), 'a.wav']),
   '/audio/translations': formOf(['model', 'm'], ['file', new Blob(['x']), 'a.wav']),
   '/videos': { prompt: 'Hi', seconds: '4', size: '720x1280' },

@@ -53,6 +53,7 @@ test('there are commands for the endpoints', () => {
       '/embeddings',
       '/images/edits',
       '/images/generations',
+      '/images/variations',
       '/messages',
       '/messages/count_tokens',
       '/moderations',
@@ -61,6 +62,7 @@ test('there are commands for the endpoints', () => {
       '/responses/',
       '/videos/generations',
       '/videos/generations/video_',
+      '/videos/models',
     ]),
   )
 })
@@ -75,11 +77,13 @@ const printed: Readonly<Record<string, RegExp>> = {
   embeddings: /"object":"embedding"/,
   moderations: /"violence":true/,
   'images/edits': /^$/,
+  'images/variations': /^$/,
   rerank: /"results":\[\{"index":1,/,
   'audio/speech': /^$/,
   'audio/transcriptions': /^WEBVTT/,
   'audio/translations': /^1\n00:00:00,000 -->/,
   'v1beta/models/demo:generateContent': /"candidates"/,
+  'videos/models': /"supported_durations":\[5,10,15,20\]/,
   'videos/generations': /"id":"(video_[\w-]+)"[\s\S]*"id":"\1"/,
 }
 

@@ -13,7 +13,7 @@ export interface Body {
 
 type Fields = Record<string, unknown>
 
-const forms = ['/v1/audio/transcriptions', '/v1/images/edits', '/v1/videos']
+const forms = ['/v1/audio/transcriptions', '/v1/images/edits', '/v1/images/variations', '/v1/videos']
 
 const texts = [
   ...hostedTypes,

@@ -64,6 +64,13 @@ export const mediaFeatures: readonly MediaFeature[] = [
     },
   },
   {
+    name: 'variations of images',
+    ask: async (client, model) => client.images.createVariation({ model, image: await picture() }),
+    models: { ...chatters, openai: 'server-image', gemini: 'gemini-3-pro-image' },
+    native: { openai: holds('/images/variations', 'a.png') },
+    how: '`openai`: servers with OpenAI’s endpoint; OpenAI’s own was for DALL·E 2 only',
+  },
+  {
     name: 'rerank',
     ask: (client, model) => client.post('/rerank', { body: { model, query: 'a word', documents: ['a', 'b'] } }),
     models: { ...chatters, openai: 'reranker', gemini: 'gemini-3-flash' },

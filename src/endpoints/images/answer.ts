@@ -4,7 +4,7 @@ import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { Verbatim, type ImageAnswer } from '../../providers/contract.ts'
-import type { ImageEvent, ImageRequest, ImagesResponse, Image } from '../../wire/images.ts'
+import type { ImageEvent, ImageRequest, ImagesResponse, ImageVariationRequest, Image } from '../../wire/images.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import type { Context } from '../endpoint.ts'
@@ -17,7 +17,7 @@ export type OpenImages =
   | { readonly kind: 'whole'; readonly response: ImagesResponse; readonly bytes?: Uint8Array }
   | { readonly kind: 'events'; readonly events: OpenEvents<ImageEvent> }
 
-type ImageContext = Context<ImageRequest>
+type ImageContext = Context<ImageVariationRequest>
 
 /** Resolves once the response or its first event has arrived. Throws if it has no image. */
 export async function openImages(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {

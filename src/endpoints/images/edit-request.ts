@@ -1,6 +1,6 @@
 /**
- * Validation of image edits: a form with files, or JSON with references. Source of the fields: OpenAI's
- * CreateImageEditRequest and EditImageBodyJsonParam.
+ * Validation of image edits, a form with files or JSON with references, and of variations, a form with a file. Source of the
+ * fields: OpenAI's CreateImageEditRequest, EditImageBodyJsonParam and CreateImageVariationRequest.
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
@@ -9,7 +9,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { isForm, readForm } from '../../http/upload.ts'
 import type { UploadedForm } from '../../http/uploaded-form.ts'
-import type { ImageEditRequest } from '../../wire/images.ts'
+import type { ImageEditRequest, ImageVariationRequest } from '../../wire/images.ts'
 import { check, verify } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
@@ -34,8 +34,30 @@ const kinds: FieldKinds = {
   stream: 'boolean',
 }
 
-/** The fields that determine routing and cost. A form with all of them before its files need not be kept. */
-const routingFields = ['model', 'prompt', 'n', 'size', 'quality']
+const { model, n, size, response_format: format, user } = imageFields
+
+/** A form with images. */
+interface ImageForm {
+  readonly schema: z.ZodType
+  readonly kinds: FieldKinds
+  /** The fields that determine routing and cost. A form with all of them before its files need not be kept. */
+  readonly routing: readonly string[]
+  readonly maxImages: number
+}
+
+const edit: ImageForm = {
+  schema: formSchema,
+  kinds,
+  routing: ['model', 'prompt', 'n', 'size', 'quality'],
+  maxImages: 16,
+}
+
+const variation: ImageForm = {
+  schema: z.looseObject({ model, n, size, response_format: format, user } as Record<string, z.ZodType>),
+  kinds: { n: 'number' },
+  routing: ['model', 'n', 'size'],
+  maxImages: 1,
+}
 
 /** Reads and validates an image edit. */
 export async function readEdit(exchange: Exchange, sizes: Sizes): Promise<Order<ImageEditRequest>> {
@@ -44,18 +66,29 @@ export async function readEdit(exchange: Exchange, sizes: Sizes): Promise<Order<
     check(jsonSchema, body)
     return jsonOrder<ImageEditRequest>(body)
   }
-  const form = await readForm(exchange, sizes, {
-    passOn: ({ fields }) => routingFields.every((name) => fields.has(name)),
-    check: checkForm,
-  })
-  return formOrder<ImageEditRequest>(form, kinds)
+  return readImageForm<ImageEditRequest>(exchange, sizes, edit)
 }
 
-function checkForm(form: UploadedForm, whole: boolean): void {
-  verify(formSchema, fieldsOf(form, kinds))
+/** Reads and validates a request for variations of an image. */
+export function readVariation(exchange: Exchange, sizes: Sizes): Promise<Order<ImageVariationRequest>> {
+  return readImageForm<ImageVariationRequest>(exchange, sizes, variation)
+}
+
+async function readImageForm<Request>(exchange: Exchange, sizes: Sizes, rules: ImageForm): Promise<Order<Request>> {
+  const form = await readForm(exchange, sizes, {
+    passOn: ({ fields }) => rules.routing.every((name) => fields.has(name)),
+    check: (arrived, whole) => checkForm(arrived, whole, rules),
+  })
+  return formOrder<Request>(form, rules.kinds)
+}
+
+function checkForm(form: UploadedForm, whole: boolean, { schema, kinds: types, maxImages }: ImageForm): void {
+  verify(schema, fieldsOf(form, types))
   if (!whole) return
   const images = form.files.filter((name) => /^image(?:\[\d*\])?$/.test(name))
-  if (images.length > 16) throw invalid('"image" must have at most 16 files.', 'image')
+  if (images.length > maxImages) {
+    throw invalid(`"image" must have at most ${maxImages} ${maxImages === 1 ? 'file' : 'files'}.`, 'image')
+  }
   if (images.length > 0) return
   const asText = form.fields.has('image') || form.fields.has('image[]')
   throw invalid(asText ? '"image" must be a file.' : 'Missing required parameter: "image".', 'image')

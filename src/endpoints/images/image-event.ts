@@ -1,5 +1,5 @@
 /** Events of an image stream, with the fields that a provider omitted. */
-import type { Image, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type { Image, ImageEvent, ImagesResponse, ImageVariationRequest } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/usage.ts'
 import type { Context } from '../endpoint.ts'
 
@@ -18,7 +18,7 @@ export function completedEvent(image: Image, response: ImagesResponse, prefix: E
 }
 
 /** An event with all required fields; the same object if none is missing. */
-export function fullEvent(event: ImageEvent, { order, startedAt }: Context<ImageRequest>): ImageEvent {
+export function fullEvent(event: ImageEvent, { order, startedAt }: Context<ImageVariationRequest>): ImageEvent {
   const missing: Record<string, unknown> = {}
   const require = (name: string, value: () => unknown) => {
     if (event[name] === undefined) missing[name] = value()

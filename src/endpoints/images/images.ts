@@ -1,16 +1,15 @@
 /** The image endpoints. */
-import { GatewayError } from '../../errors.ts'
 import { release } from '../../http/flow-of.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
-import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
+import type { ImageEditRequest, ImageRequest, ImageVariationRequest } from '../../wire/images.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Order, Context } from '../endpoint.ts'
 import { amend } from '../order.ts'
-import { checkEdits, checkImageLimits } from './limits.ts'
+import { checkAbility, checkImageLimits, unsupportedImages } from './limits.ts'
 import { imageFrames, imagesReply, openImages, type OpenImages } from './answer.ts'
-import { readEdit } from './edit-request.ts'
+import { readEdit, readVariation } from './edit-request.ts'
 import { generationFailure } from './failure.ts'
 import type { EventPrefix } from './image-event.ts'
 import { readGeneration } from './request.ts'
@@ -26,7 +25,9 @@ export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = defineEn
   makes: 'images',
   read: readGeneration,
   fit: checkImageLimits,
-  ...commonParts('image_generation', (provider, call) => provider.generateImages?.(call)),
+  texts: ['prompt'],
+  ...commonParts('generation', (provider, call: Call<ImageRequest>) => provider.generateImages?.(call)),
+  ...streamParts('image_generation'),
 })
 
 /** `POST /v1/images/edits`. */
@@ -36,46 +37,64 @@ export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = defineEndp
   name: 'images.edits',
   makes: 'images',
   read: readEdit,
-  async fit(order: Order<ImageEditRequest>, model: Model) {
-    checkEdits(model)
-    checkImageLimits(order, model)
-    // A form that is passed on as it arrives could not be sent to a second deployment.
-    if (model.deployments.length > 1) await order.form?.keep()
-  },
-  ...commonParts('image_edit', (provider, call) => provider.editImages?.(call)),
+  fit: (order, model) => fitForm(order, model, 'edits'),
+  texts: ['prompt'],
+  ...commonParts('edits', (provider, call: Call<ImageEditRequest>) => provider.editImages?.(call)),
+  ...streamParts('image_edit'),
 })
 
-/** The common parts of both endpoints. Each attempt costs money, so it is made once. */
-function commonParts(
-  prefix: EventPrefix,
-  make: (provider: Provider, call: Call<ImageRequest>) => ImageAnswer | Promise<ImageAnswer> | undefined,
+/** `POST /v1/images/variations`. */
+export const imageVariations: CallEndpoint<ImageVariationRequest, OpenImages> = defineEndpoint({
+  method: 'POST',
+  path: '/v1/images/variations',
+  name: 'images.variations',
+  makes: 'images',
+  read: readVariation,
+  fit: (order, model) => fitForm(order, model, 'variations'),
+  ...commonParts('variations', (provider, call: Call<ImageVariationRequest>) => provider.varyImage?.(call)),
+})
+
+async function fitForm(order: Order<ImageVariationRequest>, model: Model, ability: 'edits' | 'variations') {
+  checkAbility(model, ability)
+  checkImageLimits(order, model)
+  // A form that is passed on as it arrives could not be sent to a second deployment.
+  if (model.deployments.length > 1) await order.form?.keep()
+}
+
+/** The common parts of the endpoints. Each attempt costs money, so it is made once. */
+function commonParts<Request extends ImageVariationRequest>(
+  ability: 'generation' | 'edits' | 'variations',
+  make: (provider: Provider, call: Call<Request>) => ImageAnswer | Promise<ImageAnswer> | undefined,
 ) {
   return {
     once: true,
-    texts: ['prompt'],
     choices: imageCount,
     units: imageUnits,
-    async ask(provider: Provider, call: Call<ImageRequest>, context: Context<ImageRequest>) {
+    async ask(provider: Provider, call: Call<Request>, context: Context<Request>) {
       try {
         const answer = make(provider, takesFormat(context) ? call : amend(call, { response_format: undefined }))
         if (answer !== undefined) return await openImages(await answer, context)
       } catch (thrown) {
         throw generationFailure(thrown)
       }
-      const message = `This model does not support image ${prefix === 'image_edit' ? 'edits' : 'generation'}.`
-      throw new GatewayError('unsupported_value', { param: 'model', message })
+      throw unsupportedImages(ability)
     },
     discard(answer: OpenImages) {
       if (answer.kind === 'events') release(answer.events.rest)
     },
     whole: imagesReply,
+  }
+}
+
+function streamParts(prefix: EventPrefix) {
+  return {
     // OpenAI sends events of this name in streams of responses.
     idle: () => eventFrame('keepalive', { type: 'keepalive' }),
     frames: (answer: OpenImages, context: Context<ImageRequest>) => imageFrames(answer, context, prefix),
   }
 }
 
-function takesFormat({ model }: Context<ImageRequest>): boolean {
+function takesFormat({ model }: Pick<Context<never>, 'model'>): boolean {
   return model.image?.responseFormat !== false
 }
 

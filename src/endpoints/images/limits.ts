@@ -1,7 +1,8 @@
 /** Validation of image requests against the limits of a model. */
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
-import type { ImageRequest } from '../../wire/images.ts'
+import { ProviderError } from '../../providers/failure.ts'
+import type { ImageVariationRequest } from '../../wire/images.ts'
 import type { Order } from '../endpoint.ts'
 
 const openaiQualities = ['standard', 'hd', 'low', 'medium', 'high', 'auto']
@@ -9,7 +10,7 @@ const openaiQualities = ['standard', 'hd', 'low', 'medium', 'high', 'auto']
 /**
  * Throws 400 for a size, quality or number of images that the model does not support; the message lists valid values.
  */
-export function checkImageLimits(order: Order<ImageRequest>, { image = {} }: Model): void {
+export function checkImageLimits(order: Order<ImageVariationRequest>, { image = {} }: Model): void {
   const { sizes, qualities = openaiQualities, maxN = 10 } = image
   const [size, quality, n] = ['size', 'quality', 'n'].map((name) => order.field(name))
   if (typeof size === 'string') checkSize(size, sizes)
@@ -19,10 +20,15 @@ export function checkImageLimits(order: Order<ImageRequest>, { image = {} }: Mod
   if (typeof n === 'number' && n > maxN) throw invalid(`"n" must be between 1 and ${maxN} for this model.`, 'n')
 }
 
-/** Throws 400 if the model does not support edits. */
-export function checkEdits({ image }: Model): void {
-  if (image?.edits !== false) return
-  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support image edits.' })
+/** Throws 400 if the model does not support edits, or variations. */
+export function checkAbility({ image }: Model, ability: 'edits' | 'variations'): void {
+  if (image?.[ability] === false) throw unsupportedImages(ability)
+}
+
+/** The error for a model that does not make such images. Another deployment may. */
+export function unsupportedImages(ability: 'generation' | 'edits' | 'variations'): ProviderError {
+  const message = `This model does not support image ${ability}.`
+  return new ProviderError('unsupported_value', { param: 'model', message, retry: 'skip', begun: false })
 }
 
 function checkSize(size: string, allowed: readonly string[] | undefined): void {

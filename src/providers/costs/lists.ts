@@ -185,6 +185,7 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean, hasMessa
     ['messages', { ...(hasMessages ? messagesOf(fields) : translatedRules), ...named }],
     ['images.generations', images],
     ['images.edits', images],
+    ['images.variations', images],
     ['videos', videos],
   ])
   return (endpoint) => rules.get(endpoint) ?? others

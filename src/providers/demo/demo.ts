@@ -3,7 +3,7 @@ import type { Conversation } from '../../conversation/conversation.ts'
 import type { Call, ImageAnswer, Provider, SpeechPiece, TranscriptAnswer } from '../contract.ts'
 import type { GeneratedPart } from '../generated-part.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
-import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
+import type { ImageEditRequest, ImageRequest, ImageVariationRequest } from '../../wire/images.ts'
 import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import type { RerankAnswer, RerankRequest } from '../../wire/rerank.ts'
@@ -13,7 +13,7 @@ import { checkKnown, amount, delay, text } from '../../records/known-options.ts'
 import { forceParse } from '../yielding.ts'
 import { embed } from './embed.ts'
 import { generate } from './generate.ts'
-import { editImages, generateImages } from './images.ts'
+import { editImages, generateImages, varyImage } from './images.ts'
 import { moderate } from './moderate.ts'
 import { rerank } from './rerank.ts'
 import { speak } from './speak.ts'
@@ -42,6 +42,8 @@ export interface DemoProvider extends Provider {
   generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
   /** Draws the prompt in the size of a PNG. */
   editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer>
+  /** Draws in the size of a PNG, and differently for each. */
+  varyImage(call: Call<ImageVariationRequest>): Promise<ImageAnswer>
   /** Ranks documents by the words that they have in common with the query. */
   rerank(call: Call<RerankRequest>): Promise<RerankAnswer>
   /** Plays a tone for each word, as WAV or as samples. */
@@ -90,6 +92,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     moderate: parsing(moderate),
     generateImages,
     editImages,
+    varyImage,
     rerank: parsing(rerank),
     speak: (call) => speak(call, paceMs),
     transcribe: (call) => transcribe(call, paceMs),

@@ -1,8 +1,19 @@
-/** Makes and edits images: PNGs that depend only on prompt and size. The original of an edit is not looked at. */
+/**
+ * Makes images: PNGs that depend only on prompt and size. The original of an edit is not looked at; a variation has its hash as the
+ * prompt.
+ */
+import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
-import type { ImageEditRequest, ImageEvent, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type {
+  ImageEditRequest,
+  ImageEvent,
+  ImageReference,
+  ImageRequest,
+  ImagesResponse,
+  ImageVariationRequest,
+} from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/usage.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
 import { readDataUrl } from '../data-url.ts'
@@ -14,7 +25,7 @@ const defaultSize: Size = { width: 1024, height: 1024 }
 
 export async function generateImages(call: Call<ImageRequest>): Promise<ImageAnswer> {
   await forceParse(call)
-  return answerWith(call, 'image_generation', sizeOf(call.request) ?? defaultSize)
+  return answerWith(call, call.request.prompt, 'image_generation', sizeOf(call.request) ?? defaultSize)
 }
 
 /** Draws the prompt in the size of the first image. */
@@ -25,7 +36,14 @@ export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAns
   if (mask && (mask.width !== original.width || mask.height !== original.height)) {
     throw invalid('"mask" must have the same size as "image".', 'mask')
   }
-  return answerWith(call, 'image_edit', sizeOf(call.request) ?? original)
+  return answerWith(call, call.request.prompt, 'image_edit', sizeOf(call.request) ?? original)
+}
+
+export async function varyImage(call: Call<ImageVariationRequest>): Promise<ImageAnswer> {
+  const { image } = await uploaded(call.form)
+  const original = sizeOfPng(image, 'image')
+  const prompt = createHash('sha256').update(image).digest('hex')
+  return answerWith(call, prompt, 'image_variation', sizeOf(call.request) ?? original)
 }
 
 interface Originals {
@@ -33,10 +51,10 @@ interface Originals {
   readonly mask: Buffer | undefined
 }
 
-async function uploaded(form: Form): Promise<Originals> {
+async function uploaded(form: Form | undefined): Promise<Originals> {
   let image: Buffer | undefined
   let mask: Buffer | undefined
-  for await (const part of form.parts()) {
+  for await (const part of form?.parts() ?? []) {
     if (!isFile(part)) continue
     if (part.name === 'mask') mask = await buffer(part.bytes)
     else if (part.name.startsWith('image')) image ??= await buffer(part.bytes)
@@ -60,17 +78,22 @@ async function inline(call: Call<unknown>, reference: ImageReference | undefined
 }
 
 /** The requested size; undefined if the model may choose. */
-function sizeOf({ size }: ImageRequest): Size | undefined {
+function sizeOf({ size }: ImageVariationRequest): Size | undefined {
   if (!size || size === 'auto') return undefined
   const [width = 0, height = 0] = size.split('x').map(Number)
   if (width * height > maxPixels) throw invalid(`"size" may have at most ${maxPixels} pixels for this model.`, 'size')
   return { width, height }
 }
 
-function answerWith(call: Call<ImageRequest>, prefix: string, size: Size): ImageAnswer | Promise<ImageAnswer> {
+function answerWith(
+  call: Call<ImageVariationRequest>,
+  prompt: string,
+  prefix: string,
+  size: Size,
+): ImageAnswer | Promise<ImageAnswer> {
   const { output_format: type } = call.request
   if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
-  return call.stream ? events(call, prefix, size) : collect(events(call, prefix, size))
+  return call.stream ? events(call, prompt, prefix, size) : collect(events(call, prompt, prefix, size))
 }
 
 /** Collects the events into one response. Without `stream` there are no partial images. */
@@ -81,22 +104,27 @@ async function collect(events: AsyncIterable<ImageEvent>): Promise<ImagesRespons
   return { data: images.map(({ b64_json = '' }) => ({ b64_json })), ...fields }
 }
 
-async function* events(call: Call<ImageRequest>, prefix: string, size: Size): AsyncGenerator<ImageEvent> {
+async function* events(
+  call: Call<ImageVariationRequest>,
+  prompt: string,
+  prefix: string,
+  size: Size,
+): AsyncGenerator<ImageEvent> {
   const { request, stream } = call
-  const partials = (stream && request.partial_images) || 0
+  const partials = (stream && Number(request['partial_images'])) || 0
   const shared = { size: `${size.width}x${size.height}`, background: 'opaque', output_format: 'png' }
   for (let nth = 0; nth < (request.n ?? 1); nth++) {
     for (let index = 0; index <= partials; index++) {
-      const bytes = await draw(request.prompt, size, nth, index < partials ? 64 >> index : 1)
+      const bytes = await draw(prompt, size, nth, index < partials ? 64 >> index : 1)
       const image = { b64_json: bytes.toString('base64'), ...shared }
       if (index < partials) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...image }
-      else yield { type: `${prefix}.completed`, ...image, usage: usageOf(request, size, nth + 1) }
+      else yield { type: `${prefix}.completed`, ...image, usage: usageOf(prompt, size, nth + 1) }
     }
   }
 }
 
 /** One output token per 1,024 pixels. */
-function usageOf({ prompt }: ImageRequest, { width, height }: Size, count: number): TokenUsage {
+function usageOf(prompt: string, { width, height }: Size, count: number): TokenUsage {
   const input = countTokens(prompt)
   const output = count * Math.ceil((width * height) / 1024)
   return {

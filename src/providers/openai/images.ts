@@ -1,7 +1,13 @@
-/** Image generation and edits. Responses are passed on as bytes, streamed or not. */
+/** Image generation, edits and variations. Responses are passed on as bytes, streamed or not. */
 import { isMediaType } from '../../http/media-type.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
-import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type {
+  ImageEditRequest,
+  ImageEvent,
+  ImageRequest,
+  ImagesResponse,
+  ImageVariationRequest,
+} from '../../wire/images.ts'
 import { readComplete } from './text.ts'
 import { readTyped } from './typed-events.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
@@ -10,9 +16,16 @@ export async function generateImages(vendor: Vendor, call: Call<ImageRequest>): 
   return imagesIn(await vendor.post('/images/generations', call), vendor.client.answerBytes)
 }
 
-export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImageAnswer> {
+export function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImageAnswer> {
+  return fromImages(vendor, call, '/images/edits')
+}
+
+export function varyImage(vendor: Vendor, call: Call<ImageVariationRequest>): Promise<ImageAnswer> {
+  return fromImages(vendor, call, '/images/variations')
+}
+
+async function fromImages(vendor: Vendor, call: Call<ImageVariationRequest>, path: string): Promise<ImageAnswer> {
   const { form } = call
-  const path = '/images/edits'
   const started = await (form === undefined ? vendor.post(path, call) : vendor.postForm(path, call, form))
   return imagesIn(started, vendor.client.answerBytes)
 }

@@ -7,7 +7,7 @@ import { NativeMessages } from '../messages/native.ts'
 import { listModels } from '../models.ts'
 import { numberOf, stringOf, type Fields } from '../../wire/json.ts'
 import { embed } from './embeddings.ts'
-import { editImages, generateImages } from './images.ts'
+import { editImages, generateImages, varyImage } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
 import { keyWarnings, pathWarnings } from '../option-warnings.ts'
 import { rankingIn } from '../ranking.ts'
@@ -56,6 +56,7 @@ export function openai(given: OpenAIOptions = {}): Provider {
     moderate: (call) => moderate(vendor, call),
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
+    ...(variesImages(given) && { varyImage: (call) => varyImage(vendor, call) }),
     speak: (call) => speak(vendor, call, options, hasResponses(options) || options.preset === 'azure'),
     transcribe: (call) => transcribe(vendor, call, '/audio/transcriptions', options),
     ...(translatesSpeech(given) && {
@@ -108,6 +109,11 @@ function hasResponses({ responses, baseURL }: OpenAIOptions): boolean {
 function ranks({ preset, baseURL }: OpenAIOptions): boolean {
   if (preset === undefined) return baseURL !== undefined
   return ['llamacpp', 'openrouter', 'together', 'vllm'].includes(preset)
+}
+
+/** OpenAI's own API and servers with it. None of the other vendors has this endpoint. */
+function variesImages({ preset }: OpenAIOptions): boolean {
+  return preset === undefined || preset === 'openai'
 }
 
 /** Vendors that transcribe, and have no endpoint for translations. */

@@ -43,6 +43,7 @@ const endpoints = [
   'POST /v1/moderations',
   'POST /v1/images/generations',
   'POST /v1/images/edits',
+  'POST /v1/images/variations',
   'POST /v1/audio/transcriptions',
   'POST /v1/videos/generations',
   'GET /v1/videos/generations/video_1',

@@ -558,13 +558,14 @@ test('every endpoint has spans and a duration', async () => {
     await ask('/v1/embeddings', { model: 'embed', input: 'Hi' }),
     await ask('/v1/moderations', { model: 'chat', input: 'Hi' }),
     await ask('/v1/images/edits', form({ model: 'image', prompt: 'a dog' }, 'image', Buffer.from(picture, 'base64'))),
+    await ask('/v1/images/variations', form({ model: 'image' }, 'image', Buffer.from(picture, 'base64'))),
     await ask('/v1/audio/transcriptions', form({ model: 'chat' }, 'file', silence())),
     await ask('/v1/videos', { model: 'film', prompt: 'a cat', seconds: '5' }),
     await ask('/v1/models'),
   ]
   for (const [path, status, body] of answers) expect([path, status, body]).toEqual([path, 200, body])
   const operations = ['image_generation', 'chat', 'chat', 'text_completion', 'chat', 'chat', 'embeddings', 'moderation']
-  const all = [...operations, 'image_edit', 'transcription', 'video_generation']
+  const all = [...operations, 'image_edit', 'image_variation', 'transcription', 'video_generation']
   await sdk.ended(2 * all.length + 1)
   const calls = sdk.spans.filter(({ kind }) => kind === SpanKind.SERVER)
   expect(calls.map(({ attributes }) => attributes['gen_ai.operation.name'])).toEqual([...all, 'models.list'])
