@@ -1,37 +1,56 @@
 /** The provider contract: the interface that connects the gateway to one vendor, and the types it uses. */
-import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
-import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
-import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
-import type { ModerationList, ModerationRequest } from '../wire/moderations.ts'
-import type { CompactionObject, ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
+import type { ChatRequest } from '../wire/chat.ts'
+import type { CompletionRequest } from '../wire/completions.ts'
+import type { EmbeddingRequest } from '../wire/embeddings.ts'
+import type { ModerationRequest } from '../wire/moderations.ts'
+import type { CompactionObject, ResponseRequest } from '../wire/responses.ts'
 import type { Conversation } from '../conversation/conversation.ts'
-import type { Answer } from '../conversation/parts.ts'
-import type {
-  ImageEditRequest,
-  ImageEvent,
-  ImageRequest,
-  ImagesResponse,
-  ImageVariationRequest,
-} from '../wire/images.ts'
+import type { ImageEditRequest, ImageRequest, ImageVariationRequest } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { RerankAnswer, RerankRequest } from '../wire/rerank.ts'
-import type { SpeechFacts, SpeechRequest } from '../wire/speech.ts'
-import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
-import type { GenerateContentRequest, GenerateContentResponse } from '../wire/gemini.ts'
+import type { SpeechRequest } from '../wire/speech.ts'
+import type { TranscriptionRequest } from '../wire/transcriptions.ts'
+import type { GenerateContentRequest } from '../wire/gemini.ts'
+import type {
+  GeneratedAnswer,
+  ChatAnswer,
+  CompletionAnswer,
+  EmbeddingAnswer,
+  ModerationAnswer,
+  ResponseAnswer,
+  MessageAnswer,
+  ContentAnswer,
+  ImageAnswer,
+  SpeechPiece,
+  TranscriptAnswer,
+} from './answers.ts'
 import type { ChatTraits } from './chat-traits.ts'
 import type { ContentTraits } from './content-traits.ts'
-import type { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 import type { Call } from './call.ts'
 import type { CostsOf } from './costs/contract.ts'
 import type { KeySource } from './credentials/token.ts'
-import type { Message, MessageRequest } from '../wire/messages.ts'
+import type { MessageRequest } from '../wire/messages.ts'
 import type { MessageTraits } from './message-traits.ts'
-import type { GeneratedPart } from './generated-part.ts'
-import type { MessagePiece } from './message.ts'
 import type { VideoProvider } from './video.ts'
 import type { BatchProvider } from './batches.ts'
 import type { OptionWarning } from './option-warnings.ts'
 
+export type {
+  GeneratedAnswer,
+  ChatAnswer,
+  ChatPiece,
+  CompletionAnswer,
+  CompletionPiece,
+  EmbeddingAnswer,
+  ModerationAnswer,
+  ResponseAnswer,
+  ResponsePiece,
+  MessageAnswer,
+  ContentAnswer,
+  ImageAnswer,
+  SpeechPiece,
+  TranscriptAnswer,
+} from './answers.ts'
 export type { Call } from './call.ts'
 export { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 
@@ -226,71 +245,6 @@ export interface Provider {
   /** Closes connections and clears timers. Called by `gateway.close()`; must be idempotent. */
   close?(): Promise<void>
 }
-
-/**
- * The answer to a conversation: its parts as they arrive, or all of it. An iterable that ends without an error counts as
- * complete.
- */
-export type GeneratedAnswer = AsyncIterable<GeneratedPart> | Answer
-
-/**
- * The response to a chat: pieces as they arrive, or a complete object. An iterable that ends without an error counts as
- * complete.
- */
-export type ChatAnswer = AsyncIterable<ChatPiece> | ChatCompletion | Verbatim<ChatCompletion>
-
-/** One piece of a streamed chat: a chunk, or SSE frames to pass on unchanged. */
-export type ChatPiece = ChatChunk | ContentFrames
-
-/** The response to a text completion, with the same rules as `ChatAnswer`. */
-export type CompletionAnswer = AsyncIterable<CompletionPiece> | TextCompletion | Verbatim<TextCompletion>
-
-/** One piece of a streamed text completion: a chunk, or SSE frames to pass on unchanged. */
-export type CompletionPiece = TextChunk | ContentFrames
-
-/** Embeddings: an object, or the JSON text of a large one. */
-export type EmbeddingAnswer = EmbeddingList | EmbeddingText
-
-/** The moderation results that the provider has; the gateway fills in missing ids, names and categories. */
-export type ModerationAnswer = ModerationList | Verbatim<ModerationList>
-
-/**
- * The response of the responses endpoint: its events, or a complete object. The events must end with
- * `response.completed`, `response.incomplete` or `response.failed`; without one of them the response counts as broken.
- * `ContentFrames` may hold only delta events here, each with `event:` and `data:` lines, a sequence number and its item's id.
- */
-export type ResponseAnswer = AsyncIterable<ResponsePiece> | ResponseObject | Verbatim<ResponseObject>
-
-/** One piece of a streamed response: an event, or SSE frames to pass on unchanged. */
-export type ResponsePiece = ResponseEvent | ContentFrames
-
-/**
- * The response of the Messages endpoint: its events, or a complete object. The events must end with `message_stop`;
- * without it the response counts as broken.
- */
-export type MessageAnswer = AsyncIterable<MessagePiece> | Message | Verbatim<Message>
-
-/**
- * The response of generateContent: the responses of its stream, each with the new parts, or a complete one. A stream is
- * complete once every candidate has a finish reason.
- */
-export type ContentAnswer =
-  | AsyncIterable<GenerateContentResponse>
-  | GenerateContentResponse
-  | Verbatim<GenerateContentResponse>
-
-/** Images: a complete object, or events as they are generated. An iterable that ends without an error counts as complete. */
-export type ImageAnswer = AsyncIterable<ImageEvent | Verbatim<ImageEvent>> | ImagesResponse | Verbatim<ImagesResponse>
-
-/** A piece of a speech: audio, or what the provider knows of it. An iterable that ends without an error counts as complete. */
-export type SpeechPiece = Uint8Array | SpeechFacts
-
-/** A transcript: a complete object, events, or (as a string) the text format that the client requested. */
-export type TranscriptAnswer =
-  | AsyncIterable<TranscriptEvent | Verbatim<TranscriptEvent>>
-  | Transcript
-  | Verbatim<Transcript>
-  | string
 
 /**
  * Checks a provider at compile time and returns it with its own type, so that its extra members stay visible.
