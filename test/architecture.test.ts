@@ -126,6 +126,7 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   'modelhatch/ws': ['ws'],
   'modelhatch/otel': ['@opentelemetry/api'],
   'modelhatch/metrics': ['prom-client'],
+  'modelhatch/oidc': ['openid-client'],
 }
 
 const node = (imported: string) => imported.startsWith('node:')

@@ -5,10 +5,10 @@ import { adminRules, checkAdminOptions } from '../../src/admin/api/options.ts'
 import type { Gateway, Mountable } from '../../src/index.ts'
 import { text, type Rule } from '../../src/records/known-options.ts'
 import { loadAssets } from './assets.ts'
-import type { SignInLink } from './sign-in.ts'
+import type { SignIn } from './sign-in.ts'
 import { Site } from './site.ts'
 
-export { signInByLink, type SignInLink } from './sign-in.ts'
+export { signInByLink, type SignIn, type SignInLink } from './sign-in.ts'
 
 /** Options of `createConsole`. Those of the admin API apply to its pages, too; `authorize` is required. */
 export interface ConsoleOptions extends AdminApiOptions {
@@ -21,9 +21,9 @@ export interface ConsoleOptions extends AdminApiOptions {
   readonly gatewayUrl?: string
   /**
    * Where visitors sign in for whom `authorize` returns nothing: the URL or path of the host's own page, to which they are
-   * sent, or `signInByLink()`. Default: they get a 404 that says that they are not signed in.
+   * sent, `signInByLink()`, or `signInByOidc()` of `modelhatch/oidc`. Default: they get a 404 that says that they are not signed in.
    */
-  readonly signIn?: string | SignInLink
+  readonly signIn?: string | SignIn
 }
 
 /**
@@ -45,5 +45,5 @@ export function createConsole(gateway: Gateway, options: ConsoleOptions): Mounta
 const url: Rule = { is: (value) => typeof value === 'string', must: 'must be a URL or a path' }
 const signInRule: Rule = {
   is: (value) => url.is(value) || typeof Object(value).visit === 'function',
-  must: 'must be a URL, a path, or signInByLink()',
+  must: 'must be a URL, a path, signInByLink() or signInByOidc()',
 }

@@ -1,6 +1,7 @@
 import type { Reply } from '../../src/index.ts'
 import type { Assets } from './assets.ts'
-import type { SignInLink } from './sign-in.ts'
+import { escaped } from './notice.ts'
+import type { SignIn } from './sign-in.ts'
 
 /** What the host decides about the page. */
 export interface DocumentOptions {
@@ -9,7 +10,7 @@ export interface DocumentOptions {
   /** The URL or path of the gateway that set-up instructions show; empty if the host has not said it. */
   readonly gatewayUrl: string
   /** Where visitors sign in. */
-  readonly signIn?: string | SignInLink | undefined
+  readonly signIn?: string | SignIn | undefined
 }
 
 /** Nothing but the files of this console: no inline script or style, no other origin, no frame, no form target. */
@@ -27,6 +28,8 @@ const policy: string = [
 
 /** The HTML document. All its URLs are relative, so that it works under any mount path and behind any proxy. */
 export function documentReply({ version }: Assets, { title, gatewayUrl, signIn }: DocumentOptions): Reply {
+  const page = typeof signIn === 'object' ? (signIn.page ?? '') : (signIn ?? '')
+  const ends = typeof signIn === 'object' && signIn.signOut !== undefined
   const url = (path: string) => `assets/${version}/${path}`
   const body = `<!doctype html>
 <html lang="en">
@@ -36,7 +39,8 @@ export function documentReply({ version }: Assets, { title, gatewayUrl, signIn }
 <meta name="color-scheme" content="light dark">
 <meta name="application-name" content="${escaped(title)}">
 <meta name="gateway-url" content="${escaped(gatewayUrl)}">
-<meta name="sign-in" content="${typeof signIn === 'string' ? escaped(signIn) : ''}">
+<meta name="sign-in" content="${escaped(page)}">
+<meta name="sign-out" content="${ends ? 'sign-out' : ''}">
 <title>${escaped(title)}</title>
 <script src="${url('early.js')}"></script>
 <link rel="icon" type="image/svg+xml" href="${url('icon.svg')}">
@@ -63,8 +67,4 @@ export function documentReply({ version }: Assets, { title, gatewayUrl, signIn }
     },
     body,
   }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,19 +1,28 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Authorize } from '../../src/admin/api/index.ts'
-import { queryOf } from '../../src/http/target.ts'
+import { pathOf, queryOf } from '../../src/http/target.ts'
 import type { Exchange, Reply } from '../../src/index.ts'
+import { cookieOf } from './cookies.ts'
 import { noticeReply, redirectReply } from './notice.ts'
 
 const cookie = 'modelhatch_console'
 
+/** A sign-in that the console serves itself: `signInByLink()`, or `signInByOidc()` of `modelhatch/oidc`. */
+export interface SignIn {
+  /** Recognises a browser that has signed in: for the option `authorize` of `createConsole`. */
+  readonly authorize: Authorize
+  /** Where a page leads whose session has ended, relative to the document. Absent: nowhere. */
+  readonly page?: string
+  /** Answers a visitor for whom `authorize` returns nothing: of the console itself, and of `sign-in` below it. */
+  readonly visit: (exchange: Exchange) => Promise<Reply> | Reply
+  /** Answers requests of `sign-out` below the console: a `POST` ends the session. Absent: nobody signs out. */
+  readonly signOut?: (exchange: Exchange) => Promise<Reply> | Reply
+}
+
 /** A sign-in of one operator by a link that works once, from `signInByLink`. */
-export interface SignInLink {
+export interface SignInLink extends SignIn {
   /** What the link adds to the URL of the console: `sign-in?token=…`. It works for one visit. */
   readonly link: string
-  /** Recognises the browser that has opened the link, as the operator. */
-  readonly authorize: Authorize
-  /** Answers a visit of the link. */
-  readonly visit: (exchange: Exchange) => Reply
 }
 
 /**
@@ -33,12 +42,12 @@ export function signInByLink(): SignInLink {
   let isUsed = false
   return {
     link: `sign-in?token=${token}`,
-    authorize({ headers }) {
-      const pairs = String(headers['cookie'] ?? '').split(/;\s*/)
-      const sent = pairs.find((pair) => pair.startsWith(`${cookie}=`))?.slice(cookie.length + 1)
+    authorize(exchange) {
+      const sent = cookieOf(exchange, cookie)
       return sent !== undefined && isSame(sent, session) ? { role: 'admin' } : undefined
     },
     visit(exchange) {
+      if (pathOf(exchange.target) !== '/sign-in') return noticeReply(404, 'You are not signed in', linkHint)
       if (isUsed || !isSame(queryOf(exchange.target).get('token') ?? '', token)) {
         return noticeReply(404, 'This link does not work', linkHint)
       }
@@ -50,7 +59,7 @@ export function signInByLink(): SignInLink {
 }
 
 /** What to do without a session. */
-export const linkHint: string =
+const linkHint =
   'The server prints a link to this console when it starts. It works once, and for one browser: restart the server for a new one.'
 
 function isSame(given: string, expected: string): boolean {

@@ -11,7 +11,6 @@ import { assetReply, type Assets } from './assets.ts'
 import { documentReply, type DocumentOptions } from './document.ts'
 import { noticeReply, redirectReply } from './notice.ts'
 import { setupReply } from './setup.ts'
-import { linkHint } from './sign-in.ts'
 
 /**
  * The paths of the console: the document at `/`, its files below `/assets`, what developers paste at `/setup`, the admin API
@@ -41,7 +40,8 @@ export class Site implements Mountable {
     if (path.startsWith('/api/')) return this.#api.handle(below(exchange, '/api'))
     try {
       const { authorize, hosts } = this.#options
-      if ((await identify(authorize, exchange)) === undefined) return this.#signIn(exchange, path)
+      if (path === '/sign-out') return await this.#signOut(exchange)
+      if ((await identify(authorize, exchange)) === undefined) return await this.#signIn(exchange, path)
       requireHost(exchange, hosts)
       if (path.startsWith('/gateway/v1/')) {
         // A page of another site must not make calls with the session of a visitor.
@@ -58,12 +58,20 @@ export class Site implements Mountable {
   }
 
   /** The reply to a visitor without a session. */
-  #signIn(exchange: Exchange, path: string): Reply {
+  #signIn(exchange: Exchange, path: string): Promise<Reply> | Reply {
     const { signIn } = this.#document
-    if (typeof signIn === 'object' && path === '/sign-in') return signIn.visit(exchange)
-    if (path !== '/' && path !== '' && !path.startsWith('?')) throw new GatewayError('unknown_url')
-    if (typeof signIn !== 'string') return noticeReply(404, 'You are not signed in', signIn ? linkHint : hostHint)
-    return redirectReply(signIn)
+    const isRoot = path === '/' || path === '' || path.startsWith('?')
+    if (typeof signIn === 'object' && (isRoot || path === '/sign-in')) return signIn.visit(exchange)
+    if (!isRoot) throw new GatewayError('unknown_url')
+    return typeof signIn === 'string' ? redirectReply(signIn) : noticeReply(404, 'You are not signed in', hostHint)
+  }
+
+  async #signOut(exchange: Exchange): Promise<Reply> {
+    const { signIn } = this.#document
+    if (typeof signIn !== 'object' || signIn.signOut === undefined) throw new GatewayError('unknown_url')
+    // A page of another site must not sign anybody out.
+    if (exchange.method === 'POST') requireOwnOrigin(exchange, this.#options.hosts)
+    return signIn.signOut(exchange)
   }
 
   async #file(exchange: Exchange, path: string): Promise<Reply> {

@@ -76,7 +76,7 @@ export class VendorKeyAdmin {
       throw invalid(`An account can have ${most} vendor keys.`, 'provider')
     const hint = apiKey.length < hintedLength ? '' : apiKey.slice(-4)
     const view = { account, provider, hint, createdAt: this.#now(), ...(this.#by !== undefined && { by: this.#by }) }
-    await this.#change((store) => store.put({ ...view, sealed: sealing.seal(apiKey, key) }))
+    await this.#change((store) => store.put({ ...view, sealed: sealing.seal(apiKey, [account, provider]) }))
     await this.#note({ action: 'vendorKeys.put', account, target: provider, before, after: view })
     return view
   }
@@ -123,14 +123,15 @@ export class VendorKeyAdmin {
   /** Undefined if no secret opens it. */
   async #reseal(record: VendorKeyRecord): Promise<boolean | undefined> {
     const { sealing } = this.#vault
+    const boundTo = [record.account, record.provider]
     let key: string
     try {
-      key = sealing.open(record.sealed, record)
+      key = sealing.open(record.sealed, boundTo)
     } catch {
       return undefined
     }
     if (!sealing.isOld(record.sealed)) return false
-    return this.#store.ask((store) => store.reseal({ ...record, sealed: sealing.seal(key, record) }, record.sealed))
+    return this.#store.ask((store) => store.reseal({ ...record, sealed: sealing.seal(key, boundTo) }, record.sealed))
   }
 
   async #change(act: (store: VendorKeyStore) => Promise<void> | void): Promise<void> {

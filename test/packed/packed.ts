@@ -60,6 +60,7 @@ const otherPackages = [
   '@types/express-session',
   'openai',
   '@pydantic/genai-prices',
+  'openid-client',
   '@opentelemetry/api',
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/sdk-trace',

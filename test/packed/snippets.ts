@@ -72,6 +72,8 @@ export async function runSnippets(consumer: Consumer): Promise<Ran[]> {
       AWS_BEARER_TOKEN_BEDROCK: 'sk-none',
       MASK_KEY: 'a secret',
       VENDOR_KEY_SECRET: 'a secret of at least 32 characters',
+      CONSOLE_SECRET: 'a secret of at least 32 characters',
+      OIDC_CLIENT_SECRET: 'secret',
       ...env,
     },
   }

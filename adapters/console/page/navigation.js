@@ -1,8 +1,11 @@
 import { h } from './preact.js'
 import { useState } from 'preact/hooks'
+import { signOut } from './api.js'
+import { useAction } from './load.js'
 import { linkTo } from './location.js'
 import { Button } from './parts/button.js'
 import { Icon } from './parts/icon.js'
+import { ErrorNotice } from './parts/notice.js'
 import { metaOf } from './session.js'
 import { setTheme, theme } from './theme.js'
 import { language, languages, t } from './words.js'
@@ -15,6 +18,7 @@ import { language, languages, t } from './words.js'
 /** @param {{ offered: readonly Entry[], current: PageName | undefined, me: Me, changeLanguage: (code: Language) => unknown, search: () => unknown }} properties */
 export function Navigation({ offered, current, me, changeLanguage, search }) {
   const [open, setOpen] = useState(false)
+  const ending = useAction(signOut)
   return h(
     'header',
     { class: open ? 'side open' : 'side' },
@@ -51,7 +55,10 @@ export function Navigation({ offered, current, me, changeLanguage, search }) {
         h('span', null, me.role === 'admin' ? t('operator') : t('by_account')),
         me.account !== undefined && h('strong', null, me.account),
         me.readOnly && h('em', null, t('readOnly')),
+        metaOf('sign-out') &&
+          h('button', { type: 'button', class: 'link', onClick: () => void ending.run() }, t('signOut')),
       ),
+      h(ErrorNotice, { error: ending.error }),
       h(Preferences, { changeLanguage }),
       h('p', { class: 'fine' }, `modelhatch ${me.version}`),
     ),

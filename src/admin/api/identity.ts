@@ -49,14 +49,18 @@ export type Authorize = (exchange: Exchange) => Promise<Identity | undefined> | 
 /** Milliseconds to wait for `authorize`. */
 const timeoutMs = 10_000
 
-/** The identity that `authorize` returns; undefined if there is none. Rejects if it fails or returns anything else. */
-export async function identify(authorize: Authorize, exchange: Exchange): Promise<Identity | undefined> {
+/** The identity that `authorize` returns; undefined if there is none. Rejects if it fails or returns anything else. `name`: its own. */
+export async function identify(
+  authorize: Authorize,
+  exchange: Exchange,
+  name = 'authorize()',
+): Promise<Identity | undefined> {
   const asked = (async () => authorize(exchange))()
-  const identity: unknown = await within(timeoutMs, asked, 'authorize()')
+  const identity: unknown = await within(timeoutMs, asked, name)
   if (identity === undefined || identity === null) return undefined
   if (!isIdentity(identity)) {
     throw new TypeError(
-      'authorize() must return { role: "admin" }, { role: "account", account } or undefined, with visible ASCII characters as names',
+      `${name} must return { role: "admin" }, { role: "account", account } or undefined, with visible ASCII characters as names`,
     )
   }
   return identity

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Guard } from '../../records/guard.ts'
 import { lazily } from '../../records/lazily.ts'
+import type { Sealing } from '../../records/sealing.ts'
 import type { VendorKeyName, VendorKeyStore } from './contract.ts'
-import type { Sealing } from './sealing.ts'
 
 /** What was read from the store is used for so long after the store was asked for its revision, in milliseconds. */
 const mostMs = 900
@@ -90,12 +90,12 @@ export class KnownVendorKeys {
   async #opened(account: string): Promise<Keys> {
     const records = await this.#guard.call(() => this.#store.list(account))
     // Bound to the account that was asked for, whatever the store returned.
-    return new Map(records.map(({ provider, sealed }) => [provider, this.#openedOne(sealed, { account, provider })]))
+    return new Map(records.map(({ provider, sealed }) => [provider, this.#openedOne(sealed, [account, provider])]))
   }
 
-  #openedOne(sealed: string, name: VendorKeyName): string | Error {
+  #openedOne(sealed: string, boundTo: readonly string[]): string | Error {
     try {
-      return this.#sealing.open(sealed, name)
+      return this.#sealing.open(sealed, boundTo)
     } catch (error) {
       return error as Error
     }

@@ -1,8 +1,8 @@
 import type { Guard } from '../../records/guard.ts'
+import { Sealing } from '../../records/sealing.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { VendorKeyStore } from './contract.ts'
 import { KnownVendorKeys } from './known-keys.ts'
-import { Sealing } from './sealing.ts'
 
 /** The accounts' own keys of a gateway: where they are kept, what seals them, and what this process knows of them. */
 export class VendorKeyVault {
@@ -24,7 +24,7 @@ export class VendorKeyVault {
   }) {
     const { store, guard, secrets, ticks, providers } = options
     this.store = store
-    this.sealing = new Sealing(secrets)
+    this.sealing = new Sealing(secrets, { use: 'vendor keys', option: 'ownKeys.secrets' })
     this.known = new KnownVendorKeys(store, guard, this.sealing, ticks)
     this.providers = providers && namesOf(providers)
   }

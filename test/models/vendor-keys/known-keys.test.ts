@@ -2,15 +2,15 @@
 import { expect, test } from 'vitest'
 import { KnownVendorKeys } from '../../../src/models/vendor-keys/known-keys.ts'
 import { memoryVendorKeyStore } from '../../../src/models/vendor-keys/memory.ts'
-import { Sealing } from '../../../src/models/vendor-keys/sealing.ts'
 import type { VendorKeyStore } from '../../../src/index.ts'
 import { Guard } from '../../../src/records/guard.ts'
+import { Sealing } from '../../../src/records/sealing.ts'
 
-const sealing = new Sealing(['a secret of at least 32 characters'])
+const sealing = new Sealing(['a secret of at least 32 characters'], { use: 'vendor keys', option: 'ownKeys.secrets' })
 const ada = { account: 'ada', provider: 'openai' }
 
 function recordOf(key: string, name = ada) {
-  return { ...name, sealed: sealing.seal(key, name), hint: '', createdAt: 1 }
+  return { ...name, sealed: sealing.seal(key, [name.account, name.provider]), hint: '', createdAt: 1 }
 }
 
 function process(given: VendorKeyStore = memoryVendorKeyStore()) {
@@ -136,5 +136,5 @@ test('a key that does not open fails alone, and says why', async () => {
   await store.put(recordOf('key-of-ada'))
   await store.put({ ...recordOf('key-of-eve', { account: 'eve', provider: 'openai' }), ...ada, provider: 'moved' })
   expect(await known.find(ada)).toBe('key-of-ada')
-  await expect((async () => known.find({ ...ada, provider: 'moved' }))()).rejects.toThrow(/moved from another account/)
+  await expect((async () => known.find({ ...ada, provider: 'moved' }))()).rejects.toThrow(/moved from elsewhere/)
 })

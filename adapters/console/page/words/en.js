@@ -75,6 +75,7 @@ export const en = {
   // Problems
   loading: 'Loading…',
   signIn: 'Sign in',
+  signOut: 'Sign out',
   signedOut: 'Your session has ended. Sign in and open this page again.',
   failedNetwork: 'The server cannot be reached. Check the connection and try again.',
   failedStatus: 'The server responded with status {status}.',

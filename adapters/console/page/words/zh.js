@@ -74,6 +74,7 @@ export const zh = {
 
   loading: '加载中…',
   signIn: '登录',
+  signOut: '退出登录',
   signedOut: '会话已结束。请登录后重新打开此页面。',
   failedNetwork: '无法连接服务器。请检查网络后重试。',
   failedStatus: '服务器返回状态 {status}。',

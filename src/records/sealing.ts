@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { VendorKeyName } from './contract.ts'
 
 /** Of the initialization vector, which GCM wants to be of this length. */
 const vectorBytes = 12
@@ -13,42 +12,44 @@ interface Secret {
 }
 
 /**
- * Encrypts the keys of accounts for the store: AES-256-GCM with a key derived from the host's secret, a random vector, and account
- * and provider as additional data. A text that is moved to another account or provider, or changed, does not open.
+ * Encrypts what is kept where others can read it, such as keys of accounts in a store: AES-256-GCM with a key derived from the host's
+ * secret, a random vector, and what the text is bound to as additional data. A text that is moved elsewhere, or changed, does not open.
  */
 export class Sealing {
   readonly #current: Secret
   readonly #secrets: ReadonlyMap<string, Secret>
+  readonly #option: string
 
-  /** The first secret seals, all open. */
-  constructor(secrets: readonly string[]) {
-    const derived = secrets.map(derive)
+  /** The first secret seals, all open. `use`: one secret has another key for each. `option`: where the host gives the secrets. */
+  constructor(secrets: readonly string[], { use, option }: { readonly use: string; readonly option: string }) {
+    const derived = secrets.map((secret) => derive(secret, use))
+    this.#option = option
     this.#current = derived[0] as Secret
     this.#secrets = new Map(derived.map((secret) => [secret.id, secret]))
   }
 
-  seal(text: string, name: VendorKeyName): string {
+  seal(text: string, boundTo: readonly string[]): string {
     const { key, id } = this.#current
     const vector = randomBytes(vectorBytes)
-    const encrypting = createCipheriv(cipher, key, vector, { authTagLength: tagBytes }).setAAD(boundTo(name))
+    const encrypting = createCipheriv(cipher, key, vector, { authTagLength: tagBytes }).setAAD(dataOf(boundTo))
     const sealed = Buffer.concat([vector, encrypting.update(text, 'utf8'), encrypting.final(), encrypting.getAuthTag()])
     return `1.${id}.${sealed.toString('base64url')}`
   }
 
-  /** Throws an error without the text if it was sealed with another secret, for another account or provider, or changed. */
-  open(sealed: string, name: VendorKeyName): string {
+  /** Throws an error without the text if it was sealed with another secret, bound to something else, or changed. */
+  open(sealed: string, boundTo: readonly string[]): string {
     const [version, id = '', encoded = ''] = sealed.split('.')
     const secret = this.#secrets.get(id)
     if (version !== '1' || secret === undefined) {
-      throw new Error('a key was sealed with a secret that is not in "ownKeys.secrets": add the older secret behind it')
+      throw new Error(`it was sealed with a secret that is not in "${this.#option}": add the older secret behind it`)
     }
     const bytes = Buffer.from(encoded, 'base64url')
     try {
       const opening = createDecipheriv(cipher, secret.key, bytes.subarray(0, vectorBytes), { authTagLength: tagBytes })
-      opening.setAAD(boundTo(name)).setAuthTag(bytes.subarray(-tagBytes))
+      opening.setAAD(dataOf(boundTo)).setAuthTag(bytes.subarray(-tagBytes))
       return opening.update(bytes.subarray(vectorBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8')
     } catch (cause) {
-      throw new Error('a sealed key was changed, or moved from another account or provider', { cause })
+      throw new Error('what was sealed was changed, or moved from elsewhere', { cause })
     }
   }
 
@@ -58,12 +59,12 @@ export class Sealing {
   }
 }
 
-function derive(secret: string): Secret {
+function derive(secret: string, use: string): Secret {
   const derived = (purpose: string, length: number) =>
-    Buffer.from(hkdfSync('sha256', secret, '', `modelhatch vendor keys: ${purpose}`, length))
+    Buffer.from(hkdfSync('sha256', secret, '', `modelhatch ${use}: ${purpose}`, length))
   return { key: derived('sealing', 32), id: derived('name', 9).toString('base64url') }
 }
 
-function boundTo({ account, provider }: VendorKeyName): Buffer {
-  return Buffer.from(JSON.stringify([account, provider]))
+function dataOf(boundTo: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(boundTo))
 }

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest'
-import { Sealing } from '../../../src/models/vendor-keys/sealing.ts'
-import { memoryVendorKeyStore } from '../../../src/models/vendor-keys/memory.ts'
-import { testVendorKeyStore } from '../../../src/testing/index.ts'
+import { Sealing } from '../../src/records/sealing.ts'
 
 const [first, second] = ['first secret of the host, 32 characters', 'second secret of the host, 32 characters']
-const name = { account: 'ada', provider: 'openai' }
+const name = ['ada', 'openai']
+const use = { use: 'vendor keys', option: 'ownKeys.secrets' }
 const key = 'sk-proj-1234567890'
 
-testVendorKeyStore(test, memoryVendorKeyStore)
-
-test('a sealed key opens for its account and provider, and has nothing of the key', () => {
-  const sealing = new Sealing([first])
+test('a sealed key opens for what it is bound to, and has nothing of the key', () => {
+  const sealing = new Sealing([first], use)
   const sealed = sealing.seal(key, name)
   expect(sealing.open(sealed, name)).toBe(key)
   expect(sealed).not.toContain(key)
@@ -22,16 +19,17 @@ test('a sealed key opens for its account and provider, and has nothing of the ke
   }
 })
 
-test('it does not open for another account or provider, nor changed in any byte', () => {
-  const sealing = new Sealing([first])
+test('it does not open for anything else, nor changed in any byte', () => {
+  const sealing = new Sealing([first], use)
   const sealed = sealing.seal(key, name)
   const others = [
-    { account: 'eve', provider: 'openai' },
-    { account: 'ada', provider: 'anthropic' },
-    { account: 'ada"', provider: ',"openai' },
-    { account: 'adaopenai', provider: '' },
+    ['eve', 'openai'],
+    ['ada', 'anthropic'],
+    ['ada"', ',"openai'],
+    ['adaopenai', ''],
+    ['ada', 'openai', ''],
   ]
-  for (const other of others) expect(() => sealing.open(sealed, other)).toThrow(/moved from another account/)
+  for (const other of others) expect(() => sealing.open(sealed, other)).toThrow(/moved from elsewhere/)
   const [version, id, text = ''] = sealed.split('.')
   const bytes = Buffer.from(text, 'base64url')
   for (const [place, byte] of bytes.entries()) {
@@ -46,12 +44,17 @@ test('it does not open for another account or provider, nor changed in any byte'
   for (const odd of ['', '1', `2.${id}.${text}`, `1..${text}`, key]) expect(() => sealing.open(odd, name)).toThrow()
 })
 
+test('a secret has another key for each use', () => {
+  const sealed = new Sealing([first], use).seal(key, name)
+  expect(() => new Sealing([first], { ...use, use: 'sessions' }).open(sealed, name)).toThrow(/add the older secret/)
+})
+
 test('the first secret seals, all open, and others do not', () => {
-  const [old, both, other] = [new Sealing([first]), new Sealing([second, first]), new Sealing([second])]
+  const [old, both, other] = [new Sealing([first], use), new Sealing([second, first], use), new Sealing([second], use)]
   const sealed = old.seal(key, name)
   expect(both.open(sealed, name)).toBe(key)
   expect([both.isOld(sealed), both.isOld(both.seal(key, name))]).toEqual([true, false])
   expect(other.open(both.seal(key, name), name)).toBe(key)
-  expect(() => other.open(sealed, name)).toThrow(/add the older secret/)
-  expect(() => old.open(both.seal(key, name), name)).toThrow(/add the older secret/)
+  expect(() => other.open(sealed, name)).toThrow(/"ownKeys.secrets": add the older secret/)
+  expect(() => old.open(both.seal(key, name), name)).toThrow(/"ownKeys.secrets": add the older secret/)
 })
