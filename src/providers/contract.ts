@@ -64,7 +64,7 @@ export { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
  * - must throw before the first piece of a response if the vendor cannot be used, so that the gateway can retry or use
  *   another deployment. The client gets a `GatewayError` as it is; any other error becomes a 500 without details.
  *   `retry` of a `ProviderError` decides whether there is another attempt;
- * - must never pass on the text of a vendor's error, its headers or its credentials;
+ * - must never pass on the text of a vendor's error, its headers, its credentials, or what it says of its costs;
  * - should report usage. Without it the gateway estimates tokens and marks the receipt as estimated.
  *
  * @example

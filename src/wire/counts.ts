@@ -1,16 +1,17 @@
 import { countOf } from './json.ts'
+import { withoutCosts } from './own-costs.ts'
 import type { TokenUsage, Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>
 
 /**
  * Normalises a vendor's usage object so that prompt + completion = total; undefined if it has no counts. Some vendors
- * include hidden reasoning only in `total_tokens`; cached tokens and calls of tools have several names. Returns the same
- * object if nothing had to change.
+ * include hidden reasoning only in `total_tokens`; cached tokens and calls of tools have several names. What it costs the
+ * host is left out. Returns the same object if nothing had to change.
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
-  const counts = raw as Counts
+  const counts = withoutCosts(raw as Counts)
   const prompt = countOf(counts['prompt_tokens']) ?? countOf(counts['input_tokens'])
   if (prompt === undefined) return undefined
   const stated = countOf(counts['completion_tokens']) ?? countOf(counts['output_tokens']) ?? 0
@@ -25,7 +26,7 @@ export function readUsage(raw: unknown): Usage | undefined {
     prompt + completion === counts['total_tokens'] &&
     details === given &&
     tools === (counts['server_tool_use'] ?? undefined)
-  if (unchanged) return raw as Usage
+  if (unchanged) return counts as unknown as Usage
   return {
     ...counts,
     prompt_tokens: prompt,

@@ -8,10 +8,18 @@ describe('usage in the names of a vendor', () => {
     ['OpenAI', { prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 30 } }],
     ['no details', {}],
     ['null for details', { prompt_tokens_details: null, server_tool_use: null }],
-    ['OpenRouter', { server_tool_use: { web_search_requests: 2 }, cost: 0.1 }],
+    ['OpenRouter', { server_tool_use: { web_search_requests: 2 } }],
   ])('is the same object if nothing has to change: %s', (_, more) => {
     const usage = { ...counts, ...more }
     expect(readUsage(usage)).toBe(usage)
+  })
+
+  test.each([
+    ['OpenRouter', { cost: 0.1, is_byok: false, cost_details: { upstream_inference_cost: null } }],
+    ['xAI', { cost_in_usd_ticks: 1 }],
+    ['Perplexity', { cost: { total_cost: 0.1 } }],
+  ])('is without the costs of the host: %s', (_, more) => {
+    expect(readUsage({ ...counts, ...more })).toEqual(counts)
   })
 
   test.each([

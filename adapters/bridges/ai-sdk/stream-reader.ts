@@ -5,6 +5,7 @@ import type { Reason } from '../../../src/conversation/parts.ts'
 import { billed, retrySame } from '../../../src/providers/failure.ts'
 import type { GeneratedPart } from '../../../src/providers/generated-part.ts'
 import { fieldsOf, isRecord, stringOf, textOf, type Fields } from '../../../src/wire/json.ts'
+import { withoutCosts } from '../../../src/wire/own-costs.ts'
 import { callState, reasoningState, textState } from './state.ts'
 import { usageIn } from './usage.ts'
 
@@ -164,7 +165,7 @@ export class StreamReader {
       const [kind] = key.split(' ', 1)
       if (kind === 'text' || kind === 'reasoning') out.push(...this.#end(kind, open))
     }
-    const counters = fieldsOf(fieldsOf(usage)['raw'])
+    const counters = withoutCosts(fieldsOf(fieldsOf(usage)['raw']))
     if (counted.usage !== undefined) out.push({ kind: 'usage', usage: counted.usage, counters })
     return [...out, { kind: 'end', end: { reason: reason ?? (this.#calls > 0 ? 'calls' : 'stop') } }]
   }

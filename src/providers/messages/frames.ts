@@ -8,6 +8,7 @@ import { isJson } from '../../http/json.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageEvent } from '../../wire/messages.ts'
 import { unreadable } from '../failure.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import type { WordView } from '../frame-window.ts'
 import { eventIn, jsonIn, type VendorEvent } from '../framing.ts'
@@ -123,7 +124,8 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
   #event({ name, data }: VendorEvent, text: string, batch: Batch, frame?: Buffer): string | undefined {
     if (data === '' || data === '[DONE]') return undefined
-    const event = parsedObject(data)
+    const given = parsedObject(data)
+    const event = withoutOwnCosts(given)
     const { type } = event
     if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
     if (!this.#progress.accept(type, event, batch)) return undefined
@@ -137,10 +139,11 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     if (type === 'content_block_delta') this.#learn(frame, event)
     const { rename } = this.#options
     if (first && rename !== undefined) {
+      if (event !== given) return eventFrame(type, this.#named(event))
       return renamed(text, fieldsOf(event['message'])['model'], rename) ?? eventFrame(type, this.#named(event))
     }
     // The official clients go by the name.
-    return name === type ? text : eventFrame(type, event)
+    return name === type && event === given ? text : eventFrame(type, event)
   }
 
   #named(event: Fields): Fields {

@@ -8,6 +8,8 @@ import { readFault, statusOf } from './fault.ts'
 import { jsonBody, sentFor, type Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
+import { parseJson } from '../../conversation/json.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { vendorError, type VendorFault } from '../vendor-error.ts'
@@ -162,10 +164,21 @@ function wholeMessage(
   const message = answer.value as Message & { readonly error?: unknown }
   if (message.error || (message.type as string) === 'error') throw failure(message.error ?? message)
   if (!Array.isArray(message.content)) throw unreadable("the vendor's response has no content")
+  const shown = withoutOwnCosts(message)
+  if (shown !== message) {
+    // The input of calls is an object, in which numbers keep their digits.
+    const named = { ...shown, model: rename ?? message.model }
+    const { content } = parseJson(textOf(answer)) as Message
+    return new Verbatim<Message>(named, Buffer.from(JSON.stringify({ ...named, content })))
+  }
   if (rename === undefined) return answer as Verbatim<Message>
   const named = { ...message, model: rename }
-  const text = renamed(Buffer.from(answer.bytes).toString('utf8'), message.model, rename)
+  const text = renamed(textOf(answer), message.model, rename)
   return text === undefined ? named : new Verbatim<Message>(named, Buffer.from(text))
+}
+
+function textOf({ bytes }: Verbatim<object>): string {
+  return Buffer.from(bytes).toString('utf8')
 }
 
 /** Does not hold the call, whose request may be long. */

@@ -3,6 +3,7 @@ import { readObject, readWhole, withoutMark } from '../answer.ts'
 import { joinedBytes } from '../whole-body.ts'
 import { requireBoundedVectors } from '../answer-bounds.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import { readUsage } from '../../wire/counts.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { OpenAIOptions } from './options.ts'
@@ -21,7 +22,7 @@ export async function embed(
   if (untouched !== undefined) return untouched
   const bytes = withoutMark(body.bytes)
   requireBoundedVectors(bytes)
-  const list = readObject(bytes) as EmbeddingList
+  const list = withoutOwnCosts(readObject(bytes) as EmbeddingList)
   if (list['error']) throw failure(list['error'])
   return rename === undefined ? list : { ...list, model: rename }
 }
@@ -43,14 +44,15 @@ function untouchedIn(body: readonly Buffer[], form: string, rename: string | und
   const to = last.lastIndexOf(']') + 1
   if (from < 0 || to <= (last === start ? from : 0) || last.length - to > shellBytes) return undefined
   if (firstVector.exec(start.toString('latin1', from, from + 300))?.[1] !== form) return undefined
-  const shell = shellOf(`${start.toString('utf8', 0, from)}[]${last.toString('utf8', to)}`)
+  const around = shellOf(`${start.toString('utf8', 0, from)}[]${last.toString('utf8', to)}`)
+  const shell = around && withoutOwnCosts(around)
   const usage = readUsage(shell?.['usage'])
   if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
   const { prompt_tokens: named } = Object(shell['usage']) as { prompt_tokens?: unknown }
   const counts =
     named === undefined ? { usage: { prompt_tokens: usage.prompt_tokens, total_tokens: usage.total_tokens } } : {}
   const pieces = last === start ? [start] : [start, ...others, last]
-  if (rename === undefined && named !== undefined) return new EmbeddingText(pieces, usage)
+  if (rename === undefined && named !== undefined && shell === around) return new EmbeddingText(pieces, usage)
   const list = JSON.stringify({ ...shell, ...counts, ...(rename !== undefined && { model: rename }) })
   const position = list.indexOf('"data":[]') + '"data":['.length
   pieces[pieces.length - 1] = last.subarray(0, to - 1)

@@ -11,6 +11,7 @@ import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from '../chat-chunk.ts'
 import { FrameTemplates } from './template.ts'
@@ -172,7 +173,8 @@ class FrameReader extends FrameFlow<ChatPiece> {
       this.#begun.add(index ?? 0)
       if (reason) this.#finished.add(index ?? 0)
     }
-    this.pieces.push(this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename })
+    const shown = withoutOwnCosts(chunk)
+    this.pieces.push(this.#options.rename === undefined ? shown : { ...shown, model: this.#options.rename })
     return false
   }
 

@@ -9,6 +9,7 @@ import { EventReader } from '../event-reader.ts'
 import { billed, unreadable } from '../failure.ts'
 import type { FrameSource } from '../frame-flow.ts'
 import { eventIn, Framer, jsonIn, type VendorEvent } from '../framing.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import { isRecord } from '../../wire/json.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
@@ -90,7 +91,7 @@ class ResponseReader {
 
   *#event({ name, data }: VendorEvent): Generator<ResponsePiece> {
     if (data === '' || data.trim() === '[DONE]') return
-    const event = parseEvent(data, name)
+    const event = withoutOwnCosts(parseEvent(data, name))
     if (event.type === 'message') throw this.#options.failure(event['error'] ?? event)
     const { type, response, item, output_index: index } = event
     const error =

@@ -3,6 +3,7 @@ import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
 import { billed, unreadable } from '../failure.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
@@ -31,7 +32,9 @@ export async function respond(
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject
   if (response.error) throw billed(failure(response.error), chatUsage(response.usage, response.output))
-  return rename === undefined ? new Verbatim(response, bytes) : { ...response, model: rename }
+  const shown = withoutOwnCosts(response)
+  if (rename !== undefined) return { ...shown, model: rename }
+  return shown === response ? new Verbatim(response, bytes) : shown
 }
 
 /** Undefined if the vendor, or this model, has no compactions. */
@@ -40,7 +43,7 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
   const transfer = await sendCorrected(vendor, '/responses/compact', call)
   if (await vendor.lacks(transfer, call, vendor.neverCompacts)) return undefined
   await requireSuccess(transfer, call)
-  return (await readJsonObject(transfer, vendor.client.answerBytes)).value as CompactionObject
+  return withoutOwnCosts((await readJsonObject(transfer, vendor.client.answerBytes)).value as CompactionObject)
 }
 
 /**

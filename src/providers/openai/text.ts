@@ -4,6 +4,7 @@ import { isMediaType } from '../../http/media-type.ts'
 import { cacheMarks } from '../cache-marks.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
 import { changesFor } from './adapt.ts'
@@ -64,7 +65,7 @@ function eventsIn(
   throw transfer.fail(unreadable("the vendor's response is not an event stream"))
 }
 
-/** Reads a non-streaming response. It keeps its bytes unless the model name must change. */
+/** Reads a non-streaming response. It keeps its bytes unless something must change. */
 export function readComplete<T extends object>(
   { transfer, rename, failure }: StartedResponse,
   maxBytes: number,
@@ -72,7 +73,9 @@ export function readComplete<T extends object>(
   const complete = (answer: Verbatim<object>): T | Verbatim<T> => {
     const { error } = answer.value as { error?: unknown }
     if (error) throw failure(error)
-    return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
+    const value = withoutOwnCosts(answer.value)
+    if (rename !== undefined) return { ...value, model: rename } as unknown as T
+    return value === answer.value ? (answer as Verbatim<T>) : (value as T)
   }
   const answer = readJsonObject(transfer, maxBytes)
   return answer instanceof Promise ? answer.then(complete) : complete(answer)

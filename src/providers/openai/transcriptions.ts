@@ -3,6 +3,7 @@ import { readBounded, readObject } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type TranscriptAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import { invalid } from '../../errors.ts'
 import { amendForm } from '../../http/form.ts'
 import type { Fields } from '../../wire/json.ts'
@@ -76,5 +77,6 @@ function transcriptIn(bytes: Buffer, plain: boolean, { failure }: StartedRespons
   const value = readObject(bytes) as { error?: unknown; text?: unknown }
   if (value.error) throw failure(value.error)
   if (typeof value.text !== 'string') throw unreadable("the vendor's response has no text")
-  return plain ? (value as Transcript) : new Verbatim(value as Transcript, bytes)
+  const shown = withoutOwnCosts(value as Transcript)
+  return plain || shown !== value ? shown : new Verbatim(shown, bytes)
 }

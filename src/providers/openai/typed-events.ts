@@ -3,6 +3,7 @@ import { Verbatim } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { unreadable } from '../failure.ts'
 import { Framer, jsonIn } from '../framing.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import type { StartedResponse } from './vendor.ts'
 
 interface Typed {
@@ -46,5 +47,6 @@ function parse(data: string, failure: StartedResponse['failure']): Verbatim<Type
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
   if (typeof value.type !== 'string') throw unreadable('the vendor sent an event without a type')
   // An event's data may span several lines; the text that is passed on must be one line.
-  return new Verbatim(value as Typed, Buffer.from(data.includes('\n') ? JSON.stringify(value) : data))
+  const shown = withoutOwnCosts(value as Typed)
+  return new Verbatim(shown, Buffer.from(shown !== value || data.includes('\n') ? JSON.stringify(shown) : data))
 }
