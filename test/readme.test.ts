@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
 import * as stores from 'modelhatch/stores'
 import * as kits from 'modelhatch/testing'
-import type { Batches } from '../src/endpoints/batches/batches.ts'
-import { messageBatchEndpoints } from '../src/endpoints/batches/messages.ts'
+import { messageBatchEndpoints } from '../src/endpoints/batches/messages/endpoints.ts'
+import type { MessageBatches } from '../src/endpoints/batches/messages/message-batches.ts'
 import { ownEndpoints } from '../src/endpoints/routes.ts'
 import { routes as adminRoutes } from '../src/admin/api/routes.ts'
 import { optionTables } from './option-tables.ts'
@@ -168,7 +168,7 @@ describe('a table of options has every option, and no other:', () => {
 })
 
 test('the table of endpoints is the table of routes', () => {
-  const routes = [...ownEndpoints, ...messageBatchEndpoints({} as Batches)].flatMap(({ method, path }) =>
+  const routes = [...ownEndpoints, ...messageBatchEndpoints({} as MessageBatches)].flatMap(({ method, path }) =>
     [path].flat().map((each) => `${method} ${each.replaceAll('*', '{id}').replace('/models:', '/models/{id}:')}`),
   )
   expect(routes.length).toBeGreaterThan(20)

@@ -1,15 +1,21 @@
-/** The part of the provider contract for batches of messages. */
+/** The part of the provider contract for batches. */
 
 /**
- * Makes batches of messages in Anthropic's format: the lines of requests and results are those of its Message Batches. The task
- * store keeps the vendor's id, so any process can call the methods with it. All throw like every method of a provider.
+ * Makes batches of messages in Anthropic's format: the lines of requests and results are those of its Message Batches.
  */
-export interface BatchProvider {
+export interface BatchProvider extends BatchJobs {
   /**
    * Submits the requests as one batch and resolves to the vendor's id of it. An error that leaves open whether the vendor has
    * taken the batch is followed by `lookup`.
    */
   create(call: BatchCall): Promise<string>
+}
+
+/**
+ * The batches that a vendor has accepted. The task store keeps the vendor's id, so any process can call the methods with it. All
+ * throw like every method of a provider.
+ */
+export interface BatchJobs {
   /**
    * The vendor's id of the batch whose requests have these ids; undefined if there certainly is none. Rejects while it is not
    * known, and is then called again. Without this method, a batch whose submission has an unknown outcome ends without results
@@ -26,7 +32,7 @@ export interface BatchProvider {
   delete?(id: string, context: BatchContext): Promise<void>
 }
 
-/** The context of every call to a `BatchProvider`. */
+/** The context of every call about a batch. */
 export interface BatchContext {
   /** Aborted when a deadline passes, or the client disconnects. */
   readonly signal: AbortSignal

@@ -65,6 +65,8 @@ export interface VendorRequest {
   readonly sent?: (() => void) | undefined
   /** See `Call.answered`. */
   readonly answered?: ((head: ResponseHead) => void) | undefined
+  /** Maximum size of the response, in bytes. Default: `streamBytes` of the client. */
+  readonly maxBytes?: number | undefined
   /** Takes the body of a successful response that is not an event stream; `send` resolves when it is complete. */
   readonly whole?: WholeBody | undefined
 }
@@ -201,9 +203,10 @@ export class Client {
   }
 
   #send(request: VendorRequest): Promise<Transfer> {
-    const { signal, sent, answered, whole } = request
+    const { signal, sent, answered, whole, maxBytes } = request
     if (signal.aborted) return Promise.reject(signal.reason)
-    const transfer = new Transfer({ signal, bounds: this.#bounds, sent, answered, whole })
+    const bounds = maxBytes === undefined ? this.#bounds : { ...this.#bounds, streamBytes: maxBytes }
+    const transfer = new Transfer({ signal, bounds, sent, answered, whole })
     if (this.#opened !== undefined) this.#dispatch(this.#opened, request, transfer)
     else
       this.#open().then(

@@ -37,7 +37,7 @@ async function step(services: BatchServices, batch: StoredBatch): Promise<Stored
 
 async function check(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const { operation = '', cancelledAt, asked } = batch.data
-  const vendor = await vendorOf(services, batch)
+  const { jobs: vendor } = await vendorOf(services, batch)
   if (cancelledAt !== undefined && asked !== true) {
     await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
   }

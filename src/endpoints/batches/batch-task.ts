@@ -13,6 +13,8 @@ export interface BatchTask {
    * has ended at the vendor, and its requests are charged. `ended`: they are.
    */
   readonly state: 'submitting' | 'open' | 'settling' | 'ended'
+  /** The number of its requests. */
+  readonly size: number
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
   /** The id of the request that created it. */
@@ -23,12 +25,12 @@ export interface BatchTask {
   readonly operation?: string
   /** When it was submitted last, if more than once. */
   readonly submittedAt?: number
-  /** The requests as the vendor gets them. Absent once it has them. */
+  readonly models: readonly BatchModel[]
+  /** Of a batch of messages: its requests, and as the vendor gets them, which is absent once it has them. */
+  readonly lines?: readonly BatchLine[]
   readonly params?: readonly string[]
   /** See `BatchCall.clientHeaders`. */
   readonly clientHeaders?: Readonly<Record<string, string>>
-  readonly models: readonly BatchModel[]
-  readonly lines: readonly BatchLine[]
   /** The caps that count the requests, in the periods in which they were held. */
   readonly counted: readonly (readonly CountedCap[])[]
   /** The group's factor on prices, in millionths. */
@@ -79,6 +81,8 @@ export interface BatchLine {
   readonly caps?: number
   /** The most output tokens that it asks for. */
   readonly out: number
+  /** The length of its input in bytes, where that is not bounded by the context window. */
+  readonly in?: number
 }
 
 /** A stored batch with typed data. */
@@ -109,10 +113,10 @@ export function fromRecord(record: TaskRecord): StoredBatch {
 }
 
 /** An id derived from account and idempotency key, so that a retry finds the same batch; otherwise one of 192 random bits. */
-export function batchId(account: string, key: string | undefined): string {
-  if (key === undefined) return `msgbatch_${randomBytes(24).toString('base64url')}`
+export function batchId(prefix: 'msgbatch_', account: string, key: string | undefined): string {
+  if (key === undefined) return prefix + randomBytes(24).toString('base64url')
   const text = JSON.stringify([account, 'batches', key])
-  return `msgbatch_${createHash('sha256').update(text).digest('base64url').slice(0, 32)}`
+  return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)
 }
 
 /** The id of the hold, the charge and the usage record of a request. */

@@ -11,10 +11,12 @@ import type { CapState } from '../../money/caps/contract.ts'
 import type { Hold, HoldVerdict, Ledger } from '../../money/ledger/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import type { Guard } from '../../records/guard.ts'
-import { countedCaps, countedStates } from '../videos/caps.ts'
+import type { CallCosts } from '../../observe/contract.ts'
+import { countedStates } from '../videos/caps.ts'
 import type { CallEndpoint, Order } from '../endpoint.ts'
 import { mapConcurrently } from '../concurrency.ts'
-import { lineId, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { lineId, type BatchLine, type StoredBatch } from './batch-task.ts'
+import { Holding } from './holding.ts'
 
 export interface BatchBillingOptions {
   readonly admission: Admission
@@ -25,15 +27,18 @@ export interface BatchBillingOptions {
   readonly settle: (end: DurableEnd) => Promise<void>
 }
 
-/** Holds at the same time: stores join them into few statements. */
+/** Releases at the same time: stores join them into few statements. */
 const atOnce = 64
 /** Holds that are renewed in one call. */
 const renewedAtOnce = 500
 /** Milliseconds to wait for the usage store. */
 const recordedMs = 5_000
 
-/** What the holds of a batch leave in it. */
-export type BatchHolds = Pick<BatchTask, 'counted'> & { readonly lines: readonly BatchLine[] }
+/** A request that was charged or released. */
+export interface Settled {
+  readonly receipt: Receipt
+  readonly costs: CallCosts | undefined
+}
 
 type OpenHold = Pick<Hold, 'id' | 'account'>
 
@@ -56,30 +61,15 @@ export class BatchBilling {
     )
   }
 
-  /** Holds the most that the requests can cost for `leaseMs`: all, or none. Rejects with the refusal of the first that does not fit. */
-  async hold(lines: readonly BatchLine[], demands: readonly Demand[], leaseMs: number): Promise<BatchHolds> {
+  /** For the holds of a batch that is made: they end after `leaseMs` unless `keep` extends them. Throws a 503 if too much is queued. */
+  holding(account: string, leaseMs: number): Holding {
     const { admission } = this.#options
     if (admission.isOverflowing(true))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
-    const counted: string[] = []
-    const asked: Hold[] = []
-    const hold = async (line: BatchLine, index: number): Promise<BatchLine> => {
-      const demand = demands[index] as Demand
-      if (demand.hold !== undefined) asked.push(demand.hold)
-      const verdict = await this.#hold(demand, leaseMs)
-      if (verdict?.caps === undefined) return line
-      const caps = JSON.stringify(countedCaps(verdict.caps))
-      if (!counted.includes(caps)) counted.push(caps)
-      return { ...line, caps: counted.indexOf(caps) }
-    }
-    try {
-      const held = await mapConcurrently(lines, atOnce, new AbortController().signal, hold)
-      return { lines: held, counted: counted.map((caps) => JSON.parse(caps) as BatchHolds['counted'][number]) }
-    } catch (error) {
-      // Those that are still being asked for, too: a hold that arrives after its release has no effect.
-      await this.#release(asked)
-      throw error
-    }
+    return new Holding({
+      hold: (demand) => this.#hold(demand, leaseMs),
+      release: (ids) => this.#release(ids.map((id) => ({ id, account }))),
+    })
   }
 
   async #hold({ hold, caps }: Demand, leaseMs: number): Promise<HoldVerdict | undefined> {
@@ -100,9 +90,9 @@ export class BatchBilling {
   }
 
   /** Extends the holds of a stored batch. */
-  async keep(batch: StoredBatch, leaseMs: number): Promise<void> {
+  async keep(batch: StoredBatch, lines: readonly BatchLine[], leaseMs: number): Promise<void> {
     const { ledger, guard } = this.#options
-    const holds = this.#holdsOf(batch)
+    const holds = holdsOf(batch, lines)
     if (ledger === undefined) return
     for (let at = 0; at < holds.length; at += renewedAtOnce) {
       const some = holds.slice(at, at + renewedAtOnce)
@@ -111,13 +101,8 @@ export class BatchBilling {
   }
 
   /** Ends all holds of a batch without a charge. Holds that have ended stay as they are. */
-  async release(batch: StoredBatch): Promise<void> {
-    await this.#release(this.#holdsOf(batch))
-  }
-
-  #holdsOf({ account, data }: StoredBatch): readonly OpenHold[] {
-    const held = data.lines.filter((line) => line.held !== undefined)
-    return held.map((line) => ({ id: lineId(data, line.id), account }))
+  async release(batch: StoredBatch, lines: readonly BatchLine[]): Promise<void> {
+    await this.#release(holdsOf(batch, lines))
   }
 
   async #release(holds: readonly OpenHold[]): Promise<void> {
@@ -127,8 +112,11 @@ export class BatchBilling {
     await mapConcurrently(holds, atOnce, new AbortController().signal, release)
   }
 
-  /** Charges a request that has ended, or releases its hold. May be called again. Returns the receipt with its charge. */
-  async settle(batch: StoredBatch, line: BatchLine, model: Model, receipt: Receipt): Promise<Receipt> {
+  /**
+   * Charges a request that has ended, or releases its hold. May be called again. Returns the receipt with its charge, and what the
+   * request cost the host, if anything asks for it.
+   */
+  async settle(batch: StoredBatch, line: BatchLine, model: Model, receipt: Receipt): Promise<Settled> {
     const { admission, settle } = this.#options
     const { account, data } = batch
     const caller = callerOf(batch)
@@ -136,7 +124,7 @@ export class BatchBilling {
     const counted = line.caps === undefined ? undefined : data.counted[line.caps]
     const caps = counted === undefined ? [] : admission.caps.of(caller, model.id)
     const states = counted && (countedStates(counted) as readonly CapState[])
-    const bounds = boundsOf({ bytes: 0, outputTokens: line.out, choices: 1, writes: true, units: {} }, model)
+    const bounds = boundsOf({ bytes: line.in ?? 0, outputTokens: line.out, choices: 1, writes: true, units: {} }, model)
     const hold = { id, account, amount: BigInt(line.held ?? 0), leaseMs: 0, ...(states && { caps: [] }) }
     const ticket = new Ticket(admission, { id, caller, leave() {} }, model, {
       claim: undefined,
@@ -153,13 +141,18 @@ export class BatchBilling {
     ticket.keeper = { keep: (kept) => (end = kept) }
     const charged = ticket.close(receipt, { ended: async () => undefined })
     await settle(end)
-    return charged
+    return { receipt: charged, costs: ticket.costs }
   }
 
   /** Waits until what was settled is recorded, or the usage store is too slow. */
   async recorded(): Promise<void> {
     await this.#options.admission.records?.idle(recordedMs)
   }
+}
+
+function holdsOf({ account, data }: StoredBatch, lines: readonly BatchLine[]): readonly OpenHold[] {
+  const held = lines.filter((line) => line.held !== undefined)
+  return held.map((line) => ({ id: lineId(data, line.id), account }))
 }
 
 function callerOf({ account, data }: StoredBatch): Caller {

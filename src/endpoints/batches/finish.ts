@@ -1,14 +1,8 @@
 /** The end of a batch: its requests are charged or released, one by one. May be repeated after a crash at any moment. */
 import type { Model } from '../../models/contract.ts'
-import { tierInBatch } from '../../money/prices/batch-price.ts'
-import type { Receipt } from '../../money/receipt.ts'
-import { fieldsOf, type Fields } from '../../wire/json.ts'
-import { usageOfMessage } from '../../wire/message-usage.ts'
-import { usageOf } from '../../wire/usage.ts'
 import { mapConcurrently } from '../concurrency.ts'
-import { changed, lineId, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { resultIn, type Result } from './result.ts'
-import { save, timing, vendorOf, withoutResults, type BatchServices } from './services.ts'
+import { changed, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { save, timing, vendorOf, withoutResults, type BatchServices, type LineResult } from './services.ts'
 
 /** Requests that are settled at the same time: stores join them into few statements. */
 const atOnce = 64
@@ -17,38 +11,47 @@ const never = new AbortController().signal
 
 /** Charges a batch that has ended at the vendor. Requires the lease. */
 export async function settle(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
-  const { operation = '', lines } = batch.data
-  const vendor = await vendorOf(services, batch)
-  const models = await services.models(batch)
-  const gone = batch.data.models.find((_, index) => models[index] === undefined)
-  if (gone !== undefined) throw new Error(`the model "${gone.id}" of the batch ${batch.id} is not configured any more`)
+  const { kind, billing } = services
+  const { operation = '' } = batch.data
+  const { jobs: vendor } = await vendorOf(services, batch)
+  const models = await modelsOf(services, batch)
+  const lines = await kind.lines(batch)
+  const reader = kind.reader(batch, lines, models)
   const open = new Set(lines.keys())
   let current = batch
-  let results: Result[] = []
+  let results: LineResult[] = []
   const next = async () => {
     const some = results
     results = []
-    await mapConcurrently(some, atOnce, never, async ({ index, result }) => {
+    await mapConcurrently(some, atOnce, never, async ({ index, receipt }) => {
       const line = lines[index] as BatchLine
-      const model = models[line.m] as Model
-      services.deliver(await services.billing.settle(current, line, model, receiptOf(current, line, result)))
+      services.deliver(await billing.settle(current, line, models[line.m] as Model, receipt))
     })
     for (const { index } of some) open.delete(index)
     current = await renewed(services, current)
   }
   for await (const line of vendor.results(operation, { signal: never })) {
-    const result = resultIn(batch, line)
+    const result = reader.read(line)
     if (result === undefined) continue
     results.push(result)
     if (results.length >= atOnce) await next()
   }
   await next()
-  // A request without a result was not made.
-  const expired = { type: 'expired' }
-  results = [...open].map((index) => ({ index, result: expired, text: '' }))
+  for (const index of open) {
+    results.push(reader.missing(index))
+    if (results.length >= atOnce) await next()
+  }
   await next()
-  await services.billing.recorded()
+  await billing.recorded()
   return ended(services, current, {})
+}
+
+/** The models of a batch, all of which are needed to charge it. */
+async function modelsOf(services: BatchServices, batch: StoredBatch): Promise<readonly Model[]> {
+  const models = await services.models(batch)
+  const gone = batch.data.models.find((_, index) => models[index] === undefined)
+  if (gone !== undefined) throw new Error(`the model "${gone.id}" of the batch ${batch.id} is not configured any more`)
+  return models as readonly Model[]
 }
 
 /** Ends a batch without results, and releases its holds. `expiresAt`: from when on it is not found. */
@@ -57,7 +60,7 @@ export async function finish(
   batch: StoredBatch,
   expiresAt: number = batch.expiresAt,
 ): Promise<StoredBatch> {
-  await services.billing.release(batch)
+  await services.billing.release(batch, await services.kind.lines(batch))
   return ended(services, { ...batch, expiresAt }, { empty: true, counts: withoutResults(batch.data) })
 }
 
@@ -89,44 +92,4 @@ async function renewed(services: BatchServices, batch: StoredBatch): Promise<Sto
   const saved = await save(services, changed(batch, {}, { leasedUntil: now + leaseMs }))
   if (!saved.won) throw new Error(`another process settles the batch ${batch.id}`)
   return saved.batch
-}
-
-const outcomes: Readonly<Record<string, Pick<Receipt, 'outcome' | 'code'>>> = {
-  succeeded: { outcome: 'completed' },
-  canceled: { outcome: 'cancelled' },
-  errored: { outcome: 'failed', code: 'server_error' },
-  expired: { outcome: 'failed', code: 'request_timeout' },
-}
-
-function receiptOf({ account, createdAt, data }: StoredBatch, line: BatchLine, result: Fields): Receipt {
-  const { group, key, user, session, tags, provider, endedAt = createdAt } = data
-  const { name, providerModel } = data.models[line.m] as BatchTask['models'][number]
-  const { outcome, code } = outcomes[String(result['type'])] ?? { outcome: 'failed', code: 'server_error' }
-  const isMade = outcome === 'completed'
-  const { service_tier: tier, ...usage } = isMade
-    ? usageOfMessage(fieldsOf(fieldsOf(result['message'])['usage']))
-    : usageOf(0, 0)
-  const serviceTier = tierInBatch(tier)
-  return {
-    id: lineId(data, line.id),
-    endpoint: 'messages.batches',
-    outcome,
-    ...(code !== undefined && { code }),
-    account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(user !== undefined && { user }),
-    ...(session !== undefined && { session }),
-    ...(tags !== undefined && { tags }),
-    model: name,
-    provider,
-    providerModel,
-    attempts: 1,
-    stream: false,
-    usage,
-    usageSource: isMade ? 'reported' : 'estimated',
-    ...(serviceTier !== undefined && { serviceTier }),
-    startedAt: createdAt,
-    totalMs: Math.max(0, endedAt - createdAt),
-  }
 }

@@ -1,21 +1,51 @@
 import type { Model } from '../../models/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import type { Observer } from '../../observe/observe.ts'
-import type { BatchProvider } from '../../providers/batches.ts'
+import type { BatchJobs } from '../../providers/batches.ts'
+import type { Provider } from '../../providers/contract.ts'
 import type { TaskStore } from '../../tasks/contract.ts'
-import type { BatchTask, StoredBatch } from './batch-task.ts'
+import type { BatchLine, BatchTask, StoredBatch } from './batch-task.ts'
 import { fromRecord, toRecord } from './batch-task.ts'
-import type { BatchBilling } from './billing.ts'
+import type { BatchBilling, Settled } from './billing.ts'
+
+/** What batches of messages and batches of files do differently. */
+export interface BatchKind {
+  /** The batches of a vendor; undefined if it has none of this kind. */
+  readonly jobs: (provider: Provider) => BatchJobs | undefined
+  /** The requests of a batch, in their order. */
+  readonly lines: (batch: StoredBatch) => Promise<readonly BatchLine[]>
+  /** Submits a batch. Resolves to the vendor's id of it. */
+  readonly submit: (provider: Provider, batch: StoredBatch, signal: AbortSignal) => Promise<string>
+  /** Reads the results of a batch that has ended. `models`: those of the batch. */
+  readonly reader: (batch: StoredBatch, lines: readonly BatchLine[], models: readonly Model[]) => ResultReader
+}
+
+/** Reads the results of one batch. */
+export interface ResultReader {
+  /** The result in a line of the vendor; undefined if it belongs to no request of the batch. */
+  readonly read: (line: Uint8Array) => LineResult | undefined
+  /** The result of a request for which the vendor has none. */
+  readonly missing: (index: number) => LineResult
+}
+
+/** How a request of a batch ended. */
+export interface LineResult {
+  /** The number of the request. */
+  readonly index: number
+  /** Without its charge. */
+  readonly receipt: Receipt
+}
 
 /** What the steps of a batch depend on. */
 export interface BatchServices {
+  readonly kind: BatchKind
   readonly store: TaskStore
   /** Milliseconds since the epoch, by the store's clock. */
   readonly now: () => Promise<number>
   /** The models of a batch at the price of its creation, each with the deployment that has it; undefined for one that is gone. */
   readonly models: (batch: StoredBatch) => Promise<readonly (Model | undefined)[]>
   readonly billing: BatchBilling
-  readonly deliver: (receipt: Receipt) => void
+  readonly deliver: (settled: Settled) => void
   readonly observer: Observer
 }
 
@@ -40,11 +70,18 @@ export const timing: Readonly<
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor lists the batch. */
 export const intentMs: number = timing.startMs + timing.acceptMs
 
+/** The vendor that has a batch. */
+export interface BatchVendor {
+  readonly provider: Provider
+  readonly jobs: BatchJobs
+}
+
 /** The vendor that has a batch. Rejects if no model of it is served by that vendor now. */
-export async function vendorOf(services: BatchServices, batch: StoredBatch): Promise<BatchProvider> {
+export async function vendorOf(services: BatchServices, batch: StoredBatch): Promise<BatchVendor> {
   for (const model of await services.models(batch)) {
-    const batches = model?.deployments[0]?.provider.batches
-    if (batches !== undefined) return batches
+    const provider = model?.deployments[0]?.provider
+    const jobs = provider && services.kind.jobs(provider)
+    if (provider !== undefined && jobs !== undefined) return { provider, jobs }
   }
   throw new Error(`the provider "${batch.data.provider}" of the batch ${batch.id} is not configured`)
 }
@@ -75,7 +112,7 @@ export function intervalMs({ createdAt }: Pick<StoredBatch, 'createdAt'>, now: n
 }
 
 /** The counts of a batch that has ended without results. */
-export function withoutResults({ lines, cancelledAt }: BatchTask): BatchTask['counts'] {
+export function withoutResults({ size, cancelledAt }: BatchTask): BatchTask['counts'] {
   const none = { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 }
-  return { ...none, [cancelledAt === undefined ? 'errored' : 'canceled']: lines.length }
+  return { ...none, [cancelledAt === undefined ? 'errored' : 'canceled']: size }
 }

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../errors.ts'
 import { ask, backoffMs, wasNotBegun } from '../../tasks/services.ts'
-import { changed, vendorId, vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { changed, vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
 import { finish, lost } from './finish.ts'
 import { intentMs, intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 
@@ -12,20 +12,16 @@ import { intentMs, intervalMs, save, timing, vendorOf, type BatchServices } from
 const slackMs = 6 * 3_600_000
 
 /** Extends the holds of a stored batch until its results can be expected. */
-export function keep({ billing }: BatchServices, batch: StoredBatch): Promise<void> {
-  return billing.keep(batch, vendorMs + slackMs)
+export async function keep({ billing, kind }: BatchServices, batch: StoredBatch): Promise<void> {
+  await billing.keep(batch, await kind.lines(batch), vendorMs + slackMs)
 }
 
 /** Submits a batch whose intent is leased to this process. Throws if the vendor certainly has not taken it. */
 export async function submit(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
-  const { params = [], clientHeaders } = batch.data
-  const vendor = await vendorOf(services, batch)
-  const requests = params.map((each, index) => ({ id: vendorId(batch.data, index), params: each }))
+  const { provider } = await vendorOf(services, batch)
   let operation: string
   try {
-    operation = await ask(timing.startMs, (signal) =>
-      vendor.create({ requests, signal, ...(clientHeaders && { clientHeaders }) }),
-    )
+    operation = await ask(timing.startMs, (signal) => services.kind.submit(provider, batch, signal))
   } catch (error) {
     if (wasNotBegun(error)) throw error
     return unclear(services, batch, error)
@@ -35,11 +31,11 @@ export async function submit(services: BatchServices, batch: StoredBatch): Promi
 
 /** Recovers an intent whose process did not finish the submission. Requires the lease, of `intentMs`. */
 export async function recover(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
-  const vendor = await vendorOf(services, batch)
-  const { attempt: token, lines, cancelledAt, submittedAt = batch.createdAt } = batch.data
+  const { jobs: vendor } = await vendorOf(services, batch)
+  const { attempt: token, size, cancelledAt, submittedAt = batch.createdAt } = batch.data
   if (vendor.lookup === undefined) return lost(services, batch, undefined)
   await keep(services, batch)
-  const sought = { token, size: lines.length, since: batch.createdAt, until: submittedAt + timing.startMs }
+  const sought = { token, size, since: batch.createdAt, until: submittedAt + timing.startMs }
   const operation = await ask(timing.startMs, async (signal) => vendor.lookup?.(sought, { signal }))
   if (operation !== undefined) return accepted(services, batch, operation)
   const now = await services.now()
@@ -80,7 +76,7 @@ async function accepted(services: BatchServices, batch: StoredBatch, operation: 
 
 /** The vendor may have the batch: it is looked for once the vendor certainly lists it. */
 async function unclear(services: BatchServices, batch: StoredBatch, error: unknown): Promise<StoredBatch> {
-  const vendor = await vendorOf(services, batch)
+  const { jobs: vendor } = await vendorOf(services, batch)
   if (vendor.lookup === undefined) return lost(services, batch, error)
   const dueAt = (await services.now()) + timing.acceptMs
   return (await save(services, changed(batch, {}, { dueAt, leasedUntil: 0 }))).batch

@@ -1,6 +1,7 @@
 import type { DurableEnd } from '../../admission/ticket.ts'
 import { BatchBilling } from '../../endpoints/batches/billing.ts'
-import { Batches } from '../../endpoints/batches/batches.ts'
+import { messageKind } from '../../endpoints/batches/messages/kind.ts'
+import { MessageBatches } from '../../endpoints/batches/messages/message-batches.ts'
 import { inBatches } from '../../models/batch-model.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Guard } from '../../records/guard.ts'
@@ -14,7 +15,7 @@ interface Surroundings extends TaskSurroundings {
 }
 
 /** The batches of a gateway; undefined without the option. Throws a `TypeError` if the storage cannot keep them. */
-export function batchesFor(surroundings: Surroundings): Batches | undefined {
+export function batchesFor(surroundings: Surroundings): MessageBatches | undefined {
   const { options, catalogue, admission, ledger, clock, random, observer, guard, settle } = surroundings
   if (options.batches !== true) return undefined
   const given = options.storage?.batches
@@ -23,8 +24,9 @@ export function batchesFor(surroundings: Surroundings): Batches | undefined {
   }
   const store = guardedTasks(given, guard('the store of batches'))
   const time = new StoreTime(store, clock)
-  const batches = new Batches(
+  const batches = new MessageBatches(
     {
+      kind: messageKind,
       store,
       now: () => time.now(),
       models: ({ createdAt, data: { models, provider, group } }) =>
@@ -39,7 +41,7 @@ export function batchesFor(surroundings: Surroundings): Batches | undefined {
           }),
         ),
       billing: new BatchBilling({ admission, ledger, guard: guard('the ledger'), settle }),
-      deliver: (receipt) => observer.receipt(receipt),
+      deliver: ({ receipt, costs }) => observer.receipt(receipt, costs),
       observer,
     },
     { everyMs: options.tasks?.sweepMs ?? 1_000, concurrency: 16, perProvider: 8, random },

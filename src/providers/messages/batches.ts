@@ -1,4 +1,5 @@
 /** Batches of messages at a vendor that has Anthropic's API. Source: Anthropic's API reference, Message Batches. */
+import { linesOf } from '../../http/lines.ts'
 import { countOf, fieldsOf, type Fields } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { BatchCall, BatchContext, BatchProvider, BatchStatus, BatchSubmission } from '../batches.ts'
@@ -26,7 +27,7 @@ export function messageBatches(client: Client): BatchProvider {
   const read = async (request: Omit<VendorRequest, 'signal'>, context: BatchContext): Promise<Fields> =>
     fieldsOf((await readJsonObject(await ask(request, context), answerBytes)).value)
   const lines = async function* (id: string, context: BatchContext): AsyncGenerator<Uint8Array, void, void> {
-    yield* linesOf(await ask({ path: `${pathOf(id)}/results` }, context))
+    yield* linesOf(await ask({ path: `${pathOf(id)}/results`, maxBytes: Infinity }, context))
   }
 
   /** Whether the requests of a batch that has ended have the ids of a submission. */
@@ -104,23 +105,4 @@ function countsIn(counts: Fields): BatchStatus['counts'] {
 
 function sizeOf(counts: Fields): number {
   return Object.values(countsIn(counts)).reduce((sum, count) => sum + count, 0)
-}
-
-const newline = 10
-
-/** The lines of a body, without empty ones. */
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  let rest: Uint8Array[] = []
-  for await (const piece of body) {
-    let from = 0
-    for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, from)) {
-      const line = Buffer.concat([...rest, piece.subarray(from, at)])
-      if (line.length > 0) yield line
-      rest = []
-      from = at + 1
-    }
-    if (from < piece.length) rest.push(piece.subarray(from))
-  }
-  const last = Buffer.concat(rest)
-  if (last.length > 0) yield last
 }

@@ -7,6 +7,7 @@ import {
   memoryLedger,
   memoryTaskStore,
   memoryUsageStore,
+  type CallCosts,
   type GatewayOptions,
 } from '../../../src/index.ts'
 import { hostedWith } from '../../hosted.ts'
@@ -28,6 +29,8 @@ async function scene(more: Partial<GatewayOptions> = {}) {
     models: {
       claude: { provider, providerModel: 'claude-haiku-4-5', price, contextWindow: 200_000 },
       second: { provider, providerModel: 'claude-opus-4-5', price: { ...price, serviceTiers: { batch: '0.25' } } },
+      narrow: { provider: anthropic({ baseURL: vendor.baseURL, streamBytes: 2_000 }), price },
+      resold: { route: [{ provider, providerModel: 'claude-haiku-4-5', cost: { input: '1', output: '1' } }], price },
       chat: { provider: openai({ baseURL: vendor.baseURL }), price },
     },
     billing: { currency: 'USD' },
@@ -82,6 +85,28 @@ test('a batch is created, ends, and its results have the names of the client', a
     'messages.batches 50',
   ])
   expect(items.every(({ id }) => /^req_\w+\.(?:first|other)$/.test(id))).toBe(true)
+})
+
+test('telemetry has what each request costs the host', async () => {
+  const costs: unknown[] = []
+  const telemetry = [{ receipt: (_: object, of?: CallCosts) => void costs.push(of) }]
+  const { client, vendor, pass } = await scene({ telemetry })
+  const { id } = await client.messages.batches.create({ requests: [ask('a', { model: 'resold' })] })
+  vendor.end()
+  pass()
+  await client.messages.batches.retrieve(id)
+  expect(costs).toEqual([{ vendorCost: '0.000015', margin: '0.000035', currency: 'USD' }])
+})
+
+test('the results of a batch may be larger than any other response', async () => {
+  const { client, vendor, pass, receipts } = await scene()
+  const ids = Array.from({ length: 30 }, (_, index) => `request-${index}`)
+  const { id } = await client.messages.batches.create({ requests: ids.map((each) => ask(each, { model: 'narrow' })) })
+  vendor.end()
+  pass()
+  await client.messages.batches.retrieve(id)
+  expect(await read(await client.messages.batches.results(id))).toHaveLength(30)
+  expect(receipts).toHaveLength(30)
 })
 
 test('what did not succeed is released, and its error is in the words of the vendor', async () => {

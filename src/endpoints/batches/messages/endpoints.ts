@@ -1,19 +1,20 @@
 /** Anthropic's Message Batches. Source: Anthropic's API reference, Message Batches. */
 import { createHash } from 'node:crypto'
-import { GatewayError, invalid } from '../../errors.ts'
-import { jsonReply } from '../../http/answers.ts'
-import { readJson } from '../../http/body.ts'
-import type { Reply } from '../../http/exchange.ts'
-import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
-import { decodeSegment, queryOf } from '../../http/target.ts'
-import { defineEndpoint } from '../define.ts'
-import type { Query, QueryEndpoint } from '../endpoint.ts'
-import { vendorMs, type StoredBatch } from './batch-task.ts'
-import { noSuchBatch, type Batches } from './batches.ts'
+import { GatewayError, invalid } from '../../../errors.ts'
+import { jsonReply } from '../../../http/answers.ts'
+import { readJson } from '../../../http/body.ts'
+import type { Reply } from '../../../http/exchange.ts'
+import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
+import { decodeSegment, queryOf } from '../../../http/target.ts'
+import { defineEndpoint } from '../../define.ts'
+import type { Query, QueryEndpoint } from '../../endpoint.ts'
+import { vendorMs, type StoredBatch } from '../batch-task.ts'
+import { noSuchBatch } from '../batches.ts'
+import type { MessageBatches } from './message-batches.ts'
 import { givenRequests } from './requests.ts'
 
 /** The endpoints that exist with the option `batches`. */
-export function messageBatchEndpoints(batches: Batches): readonly QueryEndpoint[] {
+export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEndpoint[] {
   return [
     defineEndpoint({
       method: 'POST',
@@ -75,7 +76,7 @@ export function messageBatchEndpoints(batches: Batches): readonly QueryEndpoint[
   ]
 }
 
-async function listBatches(query: Query, batches: Batches): Promise<Reply> {
+async function listBatches(query: Query, batches: MessageBatches): Promise<Reply> {
   const { caller, exchange } = query
   const search = queryOf(exchange.target)
   const limit = Number(search.get('limit') ?? 20)
@@ -111,7 +112,7 @@ function shape({ services }: Query, { id, createdAt, data }: StoredBatch): objec
   const { state, counts, cancelledAt, endedAt = createdAt } = data
   const isOver = state === 'ended'
   const { processing, succeeded, errored, canceled, expired } = counts
-  const size = data.lines.length
+  const { size } = data
   return {
     id,
     type: 'message_batch',

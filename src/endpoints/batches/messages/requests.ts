@@ -1,20 +1,20 @@
 /** The requests of a batch: each is read, checked and sized as if it were sent alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Demand } from '../../admission/demand.ts'
-import { GatewayError, invalid } from '../../errors.ts'
-import { Canceller } from '../../http/cancellation.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import { inBatches } from '../../models/batch-model.ts'
-import type { Deployment, Model } from '../../models/contract.ts'
-import { isRecord } from '../../wire/json.ts'
-import type { MessageRequest } from '../../wire/messages.ts'
-import type { Order, Query } from '../endpoint.ts'
-import { callOf } from '../fitted-call.ts'
-import { fittedOrder } from '../fitted-order.ts'
-import { messages } from '../messages/messages.ts'
-import { nativeCall } from '../messages/native.ts'
-import { checkLong } from '../messages/request.ts'
-import type { BatchModel, BatchTask } from './batch-task.ts'
+import type { Demand } from '../../../admission/demand.ts'
+import { GatewayError, invalid } from '../../../errors.ts'
+import { Canceller } from '../../../http/cancellation.ts'
+import type { Exchange } from '../../../http/exchange.ts'
+import { inBatches } from '../../../models/batch-model.ts'
+import type { Deployment, Model } from '../../../models/contract.ts'
+import { isRecord } from '../../../wire/json.ts'
+import type { MessageRequest } from '../../../wire/messages.ts'
+import type { Order, Query } from '../../endpoint.ts'
+import { callOf } from '../../fitted-call.ts'
+import { fittedOrder } from '../../fitted-order.ts'
+import { messages } from '../../messages/messages.ts'
+import { nativeCall } from '../../messages/native.ts'
+import { checkLong } from '../../messages/request.ts'
+import type { BatchLine, BatchModel, BatchTask } from '../batch-task.ts'
 
 /** A request as the client sent it. */
 export interface GivenRequest {
@@ -23,7 +23,8 @@ export interface GivenRequest {
 }
 
 /** Requests that can be submitted, and what each draws. */
-export interface ReadyBatch extends Pick<BatchTask, 'provider' | 'models' | 'lines' | 'clientHeaders'> {
+export interface ReadyBatch extends Pick<BatchTask, 'provider' | 'models' | 'clientHeaders'> {
+  readonly lines: readonly BatchLine[]
   readonly params: readonly string[]
   readonly demands: readonly Demand[]
 }

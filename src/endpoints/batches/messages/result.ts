@@ -1,12 +1,12 @@
 /** The results of a batch, as the vendor has them and as its client gets them. */
-import { bareMaker } from '../../formats/envelope.ts'
-import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
-import { renamed } from '../../providers/messages/frames.ts'
-import { safeErrorText } from '../../providers/messages/safe-error-text.ts'
-import { fieldsOf, stringOf, type Fields } from '../../wire/json.ts'
-import type { Message } from '../../wire/messages.ts'
-import { sealedMessage } from '../messages/seal-thinking.ts'
-import { vendorId, type BatchLine, type BatchModel, type StoredBatch } from './batch-task.ts'
+import { bareMaker } from '../../../formats/envelope.ts'
+import { thinkingMakerOf } from '../../../formats/messages/thinking-maker.ts'
+import { renamed } from '../../../providers/messages/frames.ts'
+import { safeErrorText } from '../../../providers/messages/safe-error-text.ts'
+import { fieldsOf, stringOf, type Fields } from '../../../wire/json.ts'
+import type { Message } from '../../../wire/messages.ts'
+import { sealedMessage } from '../../messages/seal-thinking.ts'
+import { vendorId, type BatchLine, type BatchModel, type StoredBatch } from '../batch-task.ts'
 
 /** The result of one request. */
 export interface Result {
@@ -23,13 +23,13 @@ export function resultIn({ data }: Pick<StoredBatch, 'data'>, line: Uint8Array):
   const { custom_id: id, result } = fieldsOf(JSON.parse(text))
   if (typeof id !== 'string') return undefined
   const index = Number(id.slice(id.lastIndexOf('-') + 1))
-  if (data.lines[index] === undefined || vendorId(data, index) !== id) return undefined
+  if (data.lines?.[index] === undefined || vendorId(data, index) !== id) return undefined
   return { index, result: fieldsOf(result), text }
 }
 
 /** A line of results for the client: the vendor's text where nothing but names must change. */
 export function clientLine({ data }: StoredBatch, { index, result, text }: Result): string {
-  const { id, m } = data.lines[index] as BatchLine
+  const { id, m } = (data.lines ?? [])[index] as BatchLine
   const model = data.models[m] as BatchModel
   const { type, message } = result
   if (type === 'succeeded') {
@@ -55,7 +55,7 @@ export async function* clientLines(
 ): AsyncGenerator<Uint8Array, void, void> {
   if (source === undefined) {
     const type = batch.data.cancelledAt === undefined ? 'errored' : 'canceled'
-    for (const index of batch.data.lines.keys()) {
+    for (const index of (batch.data.lines ?? []).keys()) {
       yield Buffer.from(`${clientLine(batch, { index, result: { type }, text: '' })}\n`)
     }
     return
