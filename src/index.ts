@@ -23,12 +23,13 @@ export {
 export type { AllowanceRequest, ExpiringCredit } from './admin/credits.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
+export type { ContentAdmin } from './admin/content.ts'
 export type { OpenCallView } from './admin/open-calls.ts'
 export type { Statement, StatementQuestion } from './admin/statement.ts'
 export type { CsvAdmin } from './admin/csv.ts'
 export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
 export type { Remainder } from './admin/erase.ts'
-export type { Erased, PersonalItem } from './admin/personal.ts'
+export type { Erased, ExportOptions, PersonalItem } from './admin/personal.ts'
 export type { CapAdmin, CapAmountsView, CapView } from './admin/caps.ts'
 export type { CapLimitsChange, CapOverrideRequest, CapSubject, Refund, TopUp } from './admin/questions.ts'
 export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, KeyView, RotationOptions } from './admin/keys.ts'
@@ -162,6 +163,19 @@ export type {
   TaskChange,
   Telemetry,
 } from './observe/contract.ts'
+export type { LoggedAnswer, LoggedContent, LoggedMedia, LoggedRequest } from './observe/content/content.ts'
+export type { ContentCounts } from './observe/content/content-log.ts'
+export type {
+  ContentKey,
+  ContentKeyStore,
+  ContentOwner,
+  ContentQuestion,
+  ContentRecord,
+  ContentStore,
+} from './observe/content/contract.ts'
+export { memoryContentKeyStore, memoryContentStore, type MemoryContentStoreOptions } from './observe/content/memory.ts'
+export type { ContentOptions, Redact } from './observe/content/options.ts'
+export type { ContentRotation } from './observe/content/read.ts'
 export type { Logger } from './observe/logger.ts'
 export type { Actor, Change } from './admin/audit/change.ts'
 export type { AuditHead, AuditQuestion, AuditVerification, AuditView } from './admin/audit/audit-admin.ts'

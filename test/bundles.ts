@@ -16,7 +16,7 @@ export interface Place {
 }
 
 export interface Opened {
-  readonly storage: StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
+  readonly storage: StorageBundle & Required<Omit<StorageBundle, 'usage' | 'content' | 'contentKeys' | 'close'>>
   /** Deletes all data. Does nothing for SQLite, where the test deletes the file. */
   clear(): Promise<void>
   close(): Promise<void>

@@ -89,6 +89,14 @@ export {
   type UsageField,
 } from '../../src/observe/usage/fields.ts'
 export { usageUnits, type UsageUnits } from '../../src/observe/usage/units.ts'
+export type {
+  ContentKey,
+  ContentKeyStore,
+  ContentOwner,
+  ContentQuestion,
+  ContentRecord,
+  ContentStore,
+} from '../../src/observe/content/contract.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'
 export { Sweep } from './sweep.ts'

@@ -12,9 +12,10 @@ import { CapAdmin } from './caps.ts'
 import { openCallsIn, type OpenCallView } from './open-calls.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { statementOf, type Statement, type StatementQuestion } from './statement.ts'
+import { ContentAdmin } from './content.ts'
 import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
-import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
+import { PersonalData, type Erased, type ExportOptions, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
 import { VendorKeyAdmin } from './vendor-keys.ts'
 import { VideoAdmin } from './videos.ts'
@@ -44,6 +45,8 @@ export interface Offers {
   readonly keySearch: boolean
   /** `vendorKeys`: the option `ownKeys.secrets`. */
   readonly vendorKeys: boolean
+  /** `content`: the option of this name. */
+  readonly content: boolean
   /** Listing the video tasks of all accounts. */
   readonly videoSearch: boolean
   /** What calls cost the host, in usage: the option `prices`, a `cost` of a model, or a registry. */
@@ -74,6 +77,8 @@ export class Admin {
   readonly vendorKeys: VendorKeyAdmin
   /** Usage records and statistics. Requires `storage`, `billing` or `usage: { record: true }`. */
   readonly usage: UsageAdmin
+  /** What was asked and answered. Requires the option `content`. */
+  readonly content: ContentAdmin
   /** Video tasks: lists, downloads and deletes them. */
   readonly videos: VideoAdmin
   /** Who changed what. */
@@ -98,6 +103,7 @@ export class Admin {
     this.keys = new KeyAdmin(services)
     this.vendorKeys = new VendorKeyAdmin(services)
     this.usage = new UsageAdmin(services)
+    this.content = new ContentAdmin(services)
     this.videos = new VideoAdmin(services)
     this.registry = new RegistryAdmin(services)
     this.csv = new CsvAdmin(this)
@@ -116,6 +122,7 @@ export class Admin {
       registry: services.registry !== undefined,
       keySearch: keys.search !== undefined,
       vendorKeys: vault !== undefined,
+      content: services.content !== undefined,
       videoSearch: videos.isSearchable,
       costs: usage !== undefined && services.hasCosts,
       ...(currency !== undefined && { currency }),
@@ -137,18 +144,17 @@ export class Admin {
   }
 
   /**
-   * Everything that is stored about an account: itself, its keys, its vendor keys as far as they are shown, its ledger entries
-   * and its usage, read page by page. For
-   * a person's right to a copy of their data.
+   * Everything that is stored about an account: itself, its keys, its vendor keys as far as they are shown, its ledger entries,
+   * what was asked and answered, and its usage, read page by page. For a person's right to a copy of their data.
    */
-  export(account: string): AsyncGenerator<PersonalItem, void> {
-    return this.#personal.export(account)
+  export(account: string, options: ExportOptions = {}): AsyncGenerator<PersonalItem, void> {
+    return this.#personal.export(account, options)
   }
 
   /**
    * Removes what refers to a person. All keys of the account are revoked and lose their names, users, tags and addresses;
    * usage records move to a random account and lose keys, users, sessions and tags; the ledger forgets the name of the
-   * account. Its entries are kept under its id, because books must be. Vendor keys, stored responses, videos and responses kept for
+   * account. Its entries are kept under its id, because books must be. Content, vendor keys, stored responses, videos and responses kept for
    * idempotency keys are deleted, videos in progress cancelled; `left` names those that a store cannot delete. Afterwards,
    * wait for requests in progress and erase again, to include these. Throws a 400 if the usage store cannot anonymise.
    */
@@ -157,7 +163,8 @@ export class Admin {
   }
 
   /**
-   * The same for one user of an account: revokes the user's keys, and takes user, key, session and tags from the records.
+   * The same for one user of an account: revokes the user's keys, deletes the user's content, and takes user, key, session and tags
+   * from the records.
    * Stored responses, videos and responses kept for idempotency keys stay until they expire, because stores keep them by
    * account.
    */

@@ -8,7 +8,8 @@ import { requireMethod, requireId, requireValid } from './check.ts'
 import { text } from './questions.ts'
 import { eraseStored, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
-import { allItems } from '../records/page.ts'
+import type { LoggedContent } from '../observe/content/content.ts'
+import { allItems, type PageRequest } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageAdmin, UsageView } from './usage.ts'
 
@@ -39,6 +40,12 @@ export type PersonalItem =
       readonly item: EntryView
     }
   | {
+      /** What was asked and answered in a request. */
+      readonly kind: 'content'
+      /** The content. */
+      readonly item: LoggedContent
+    }
+  | {
       /** The record of a request. */
       readonly kind: 'usage'
       /** The record. */
@@ -57,6 +64,15 @@ export interface Erased {
   readonly left: readonly Remainder[]
 }
 
+/** What `export` returns. */
+export interface ExportOptions {
+  /** Whether it includes what was asked and answered, where that is kept. Default true. */
+  readonly content?: boolean
+}
+
+/** Contents that are read at once. */
+const contentPage = 50
+
 interface Parts {
   readonly accounts: AccountAdmin
   readonly keys: KeyAdmin
@@ -74,9 +90,9 @@ export class PersonalData {
     this.#parts = parts
   }
 
-  async *export(account: string): AsyncGenerator<PersonalItem, void> {
+  async *export(account: string, { content: isWanted = true }: ExportOptions): AsyncGenerator<PersonalItem, void> {
     requireId(account, 'account')
-    const { ledger, usage, vault } = this.#services
+    const { ledger, usage, vault, content, note } = this.#services
     const { accounts, keys, vendorKeys, usage: records } = this.#parts
     const found = ledger.store && (await accounts.find(account))
     if (found !== undefined) yield { kind: 'account', item: found }
@@ -84,6 +100,11 @@ export class PersonalData {
     for (const item of vault === undefined ? [] : await vendorKeys.list(account)) yield { kind: 'vendor-key', item }
     if (ledger.store?.entries !== undefined) {
       for await (const item of allItems((page) => accounts.entries(account, page))) yield { kind: 'entry', item }
+    }
+    if (content !== undefined && isWanted) {
+      await note({ action: 'content.read', account })
+      const pageOf = (page: PageRequest) => content.reader.list(account, undefined, { ...page, limit: contentPage })
+      for await (const item of allItems(pageOf)) yield { kind: 'content', item }
     }
     if (usage.store === undefined) return
     for await (const item of allItems((page) => records.list({ account, ...page }))) yield { kind: 'usage', item }
@@ -111,6 +132,7 @@ export class PersonalData {
     requireId(account, 'account')
     requireValid(text, user, 'user')
     await this.#parts.keys.eraseAll(account, user)
+    await this.#services.content?.reader.erase(account, user)
     await this.#services.note({ action: 'users.erase', account })
     await this.#anonymise({ account, user, as: account })
   }

@@ -17,6 +17,8 @@ import type { GuardedStore } from './guarded-store.ts'
 import type { OpenCalls } from '../http/open-calls.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
+import type { ContentLog } from '../observe/content/content-log.ts'
+import type { ContentReader } from '../observe/content/read.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 
 /** What changes models, groups and prices. */
@@ -39,6 +41,8 @@ export interface AdminServices {
   readonly vendorKeys: GuardedStore<VendorKeyStore>
   /** Undefined without secrets. */
   readonly vault: VendorKeyVault | undefined
+  /** Undefined if no content is kept. */
+  readonly content: { readonly reader: ContentReader; readonly log: Pick<ContentLog, 'counts'> } | undefined
   readonly idempotency: GuardedStore<IdempotencyStore>
   /** How long responses are kept for idempotency keys. */
   readonly idempotencyMs: number

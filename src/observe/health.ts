@@ -12,6 +12,8 @@ export type StoreName =
   | 'idempotency'
   | 'responses'
   | 'audit'
+  | 'content'
+  | 'contentKeys'
   | 'vendorKeys'
   | 'registry'
 

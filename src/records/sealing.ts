@@ -5,6 +5,20 @@ const vectorBytes = 12
 const tagBytes = 16
 const cipher = 'aes-256-gcm'
 
+/** Encrypts bytes with AES-256-GCM and a random vector. They open with the same key and `boundTo` only. */
+export function encrypted(key: Uint8Array, bytes: Uint8Array, boundTo: readonly string[]): Buffer {
+  const vector = randomBytes(vectorBytes)
+  const encrypting = createCipheriv(cipher, key, vector, { authTagLength: tagBytes }).setAAD(dataOf(boundTo))
+  return Buffer.concat([vector, encrypting.update(bytes), encrypting.final(), encrypting.getAuthTag()])
+}
+
+/** What was encrypted. Throws for another key, another `boundTo`, and bytes that were changed. */
+export function decrypted(key: Uint8Array, sealed: Uint8Array, boundTo: readonly string[]): Buffer {
+  const opening = createDecipheriv(cipher, key, sealed.subarray(0, vectorBytes), { authTagLength: tagBytes })
+  opening.setAAD(dataOf(boundTo)).setAuthTag(sealed.subarray(-tagBytes))
+  return Buffer.concat([opening.update(sealed.subarray(vectorBytes, -tagBytes)), opening.final()])
+}
+
 interface Secret {
   readonly key: Buffer
   /** Tells sealed texts which secret opens them; reveals nothing about it. */
@@ -30,10 +44,7 @@ export class Sealing {
 
   seal(text: string, boundTo: readonly string[]): string {
     const { key, id } = this.#current
-    const vector = randomBytes(vectorBytes)
-    const encrypting = createCipheriv(cipher, key, vector, { authTagLength: tagBytes }).setAAD(dataOf(boundTo))
-    const sealed = Buffer.concat([vector, encrypting.update(text, 'utf8'), encrypting.final(), encrypting.getAuthTag()])
-    return `1.${id}.${sealed.toString('base64url')}`
+    return `1.${id}.${encrypted(key, Buffer.from(text), boundTo).toString('base64url')}`
   }
 
   /** Throws an error without the text if it was sealed with another secret, bound to something else, or changed. */
@@ -43,11 +54,8 @@ export class Sealing {
     if (version !== '1' || secret === undefined) {
       throw new Error(`it was sealed with a secret that is not in "${this.#option}": add the older secret behind it`)
     }
-    const bytes = Buffer.from(encoded, 'base64url')
     try {
-      const opening = createDecipheriv(cipher, secret.key, bytes.subarray(0, vectorBytes), { authTagLength: tagBytes })
-      opening.setAAD(dataOf(boundTo)).setAuthTag(bytes.subarray(-tagBytes))
-      return opening.update(bytes.subarray(vectorBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8')
+      return decrypted(secret.key, Buffer.from(encoded, 'base64url'), boundTo).toString('utf8')
     } catch (cause) {
       throw new Error('what was sealed was changed, or moved from elsewhere', { cause })
     }

@@ -1,5 +1,7 @@
 /** `modelhatch/testing`: test suites for stores and providers, and scripted vendors to test against. */
 export { testAuditStore } from './audit-store.ts'
+export { testContentKeyStore } from './content-key-store.ts'
+export { testContentStore } from './content-store.ts'
 export { testIdempotencyStore } from './idempotency-store.ts'
 export { testKeyStore } from './key-store.ts'
 export type { StoreKitOptions, TestFunction } from './kit.ts'

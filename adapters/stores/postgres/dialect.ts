@@ -49,7 +49,8 @@ export const dialect: Dialect = {
         ${where([...labels, `number + 0 >= ${begin}`, `number < ${end}`])}`,
 }
 
-/** A value of an `item` in JSON. */
+/** A value of an `item` in JSON. Bytes are in base64 there. */
 export function valueOf([name, type]: Column): string {
+  if (type === 'bytes') return `decode(item ->> '${name}', 'base64')`
   return `CAST(item ->> '${name}' AS ${type === 'name' ? 'text' : dialect.types[type]})`
 }

@@ -29,7 +29,7 @@ export function postgresSql(database: Database): Sql {
     inserting(table, columns) {
       const sql = `INSERT INTO @.${table} (${columns.map(([name]) => columnOf(name)).join(', ')})
         SELECT ${columns.map(valueOf).join(', ')} FROM jsonb_array_elements($1::jsonb) item ON CONFLICT DO NOTHING`
-      return async (rows) => void (await database.rows(sql, [JSON.stringify(rows)]))
+      return async (rows) => void (await database.rows(sql, [JSON.stringify(rows, bytesAsText)]))
     },
     ofEach(text, { columns, rows }, values, { order = '', most } = { most: Infinity }) {
       const own = new RegExp(`:(${columns.map(([name]) => name).join('|')})\\b`, 'g')
@@ -46,4 +46,10 @@ export function postgresSql(database: Database): Sql {
     },
     part: async (text, values = {}) => (await database.manyRows(...marked(`${text} RETURNING 1`, values))).length > 0,
   }
+}
+
+/** For `JSON.stringify`, which asks a buffer for another form of it before. See `valueOf`. */
+function bytesAsText(this: Values, name: string, value: unknown): unknown {
+  const given = this[name]
+  return given instanceof Uint8Array ? Buffer.from(given).toString('base64') : value
 }

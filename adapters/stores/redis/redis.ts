@@ -29,8 +29,8 @@ export interface RedisOptions {
   readonly responseAgeMs?: number
 }
 
-/** Every store of a bundle except `usage`, in one Redis. */
-export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
+/** Every store of a bundle except those of usage and content, in one Redis. */
+export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'content' | 'contentKeys' | 'close'>>
 
 /**
  * Stores keys, limits, balances, video tasks, responses and idempotent responses in Redis 7 or later, or Valkey. `client` is a
@@ -44,7 +44,7 @@ export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' 
  *
  * Balances are only as safe as the Redis configuration: without an append-only file, or after a failover to an asynchronous
  * replica, the last writes before a crash may be lost. To keep money in Postgres, use
- * `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records are not stored in Redis.
+ * `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records and content are not stored in Redis.
  *
  * Responses use memory for as long as they are kept: see `responseAgeMs`, and `idempotency.keepMs` and `idempotency.maxBytes`
  * of the gateway. Set `maxmemory-policy noeviction`, because no key may be evicted.

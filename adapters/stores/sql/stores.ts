@@ -1,6 +1,7 @@
 /** What all SQL databases share: the stores of a bundle besides limits and ledger, and their tables. */
 import type { IdempotencyStore, ResponseStore, StorageBundle } from '../index.ts'
 import { auditTable, sqlAudit } from './audit.ts'
+import { contentTables, sqlContent, sqlContentKeys } from './content.ts'
 import { sqlChanges } from './changes.ts'
 import { idempotencyTable, sqlIdempotency } from './idempotency.ts'
 import { keysTable, sqlKeys } from './keys.ts'
@@ -29,6 +30,8 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
     idempotency: sqlIdempotency(sql),
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),
+    content: sqlContent(sql),
+    contentKeys: sqlContentKeys(sql),
     vendorKeys: sqlVendorKeys(sql),
     registry: sqlRegistry(sql, changes),
   }
@@ -37,5 +40,5 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
 /** The definitions of their tables, and that of notices. */
 export function sqlTables(dialect: Dialect): string[] {
   const shared = [keysTable, tasksTables, idempotencyTable, responsesTables, usageTables, noticesTable, auditTable]
-  return [...shared, vendorKeysTables, registryTable].map((table) => table(dialect))
+  return [...shared, vendorKeysTables, registryTable, contentTables].map((table) => table(dialect))
 }

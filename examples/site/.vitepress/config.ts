@@ -24,7 +24,17 @@ const groups: readonly (readonly [title: string, folders: readonly string[]])[] 
     ],
   ],
   ['Sell', ['src/callers', 'src/money', 'src/money/limits', 'src/admission/idempotency', 'src/admin', 'src/admin/api']],
-  ['Operate', ['adapters/stores', 'adapters/console', 'src/observe', 'adapters/telemetry', 'adapters/agents']],
+  [
+    'Operate',
+    [
+      'adapters/stores',
+      'adapters/console',
+      'src/observe',
+      'src/observe/content',
+      'adapters/telemetry',
+      'adapters/agents',
+    ],
+  ],
   ['Extend', ['src/testing', 'src']],
 ]
 

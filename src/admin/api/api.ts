@@ -85,7 +85,7 @@ class AdminApi implements Mountable {
     const query = readQuery(route.query, params)
     const { admin } = this.#gateway
     const call: AdminCall = {
-      admin: route.method === 'GET' ? admin : admin.by(actorOf(identity, exchange)),
+      admin: route.method === 'GET' && route.isNoted !== true ? admin : admin.by(actorOf(identity, exchange)),
       gateway: this.#gateway,
       scope,
       account,

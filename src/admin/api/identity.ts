@@ -8,6 +8,8 @@ export interface AdminIdentity {
   readonly role: 'admin'
   /** Refuses everything that changes something. Default false. */
   readonly readOnly?: boolean
+  /** Whether it may read what was asked and answered, where that is kept. Default false. */
+  readonly content?: boolean
   /** Who it is, such as an e-mail address, for the audit log: 1 to 128 visible ASCII characters. */
   readonly name?: string
 }
@@ -25,6 +27,8 @@ export interface AccountIdentity {
   readonly groups?: readonly string[]
   /** Refuses everything that changes something. Default false. */
   readonly readOnly?: boolean
+  /** Whether it may read what was asked and answered in the name of the account, where that is kept. Default false. */
+  readonly content?: boolean
   /** Who it is, for the audit log: 1 to 128 visible ASCII characters. Default: the account. */
   readonly name?: string
 }
@@ -67,8 +71,8 @@ export async function identify(
 }
 
 function isIdentity(value: unknown): value is Identity {
-  const { role, account, groups, readOnly, name } = Object(value) as Record<string, unknown>
-  if (readOnly !== undefined && typeof readOnly !== 'boolean') return false
+  const { role, account, groups, readOnly, content, name } = Object(value) as Record<string, unknown>
+  if ([readOnly, content].some((each) => each !== undefined && typeof each !== 'boolean')) return false
   if (name !== undefined && !id.safeParse(name).success) return false
   if (role === 'admin') return true
   const hasGroups = groups === undefined || (Array.isArray(groups) && groups.every((each) => typeof each === 'string'))

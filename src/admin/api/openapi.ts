@@ -43,9 +43,10 @@ export function openApi(routes: readonly Route[]): object {
 }
 
 function operation(each: Route, components: Components): object {
-  const { name, summary, description, role, body, method } = each
+  const { name, summary, description, role, isContent, body, method } = each
   const note = role === 'admin' ? 'For the operator only.' : undefined
-  const text = [description, note].filter((part) => part !== undefined).join(' ')
+  const content = isContent === true ? 'For identities with `content` only, and noted in the audit log.' : undefined
+  const text = [description, note, content].filter((part) => part !== undefined).join(' ')
   return {
     operationId: name,
     summary,

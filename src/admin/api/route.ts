@@ -51,6 +51,10 @@ interface Described {
   readonly description?: string | undefined
   /** `account`: both roles. With `{account}` in the path or `account` in the query, an account reaches its own only. */
   readonly role: Identity['role']
+  /** Whether it shows what was asked and answered, so that it is only for identities that may read that. */
+  readonly isContent?: boolean
+  /** Whether reading is an entry of the audit log, as changes are. */
+  readonly isNoted?: boolean
 }
 
 /** What a route responds with. */
@@ -116,6 +120,13 @@ export const forOperator: Maker = (name, place, handler) => made('admin', name, 
 
 /** A route for both roles. */
 export const forAccount: Maker = (name, place, handler) => made('account', name, place, handler)
+
+/** A route for both roles that shows what was asked and answered. */
+export const forContent: Maker = (name, place, handler) => ({
+  ...made('account', name, place, handler),
+  isContent: true,
+  isNoted: true,
+})
 
 function made(role: Identity['role'], name: string, place: string, handler: object): Route {
   const { summary, description, query, body, ...answer } = handler as Handler<Shape, Shape | z.ZodType>

@@ -5,6 +5,7 @@ import { alertRoutes } from './routes/alerts.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { accountingRoutes } from './routes/accounting.ts'
 import { capRoutes } from './routes/caps.ts'
+import { contentRoutes } from './routes/content.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { modelRoutes } from './routes/models.ts'
 import { personalRoutes } from './routes/personal.ts'
@@ -24,6 +25,7 @@ const described: readonly Route[] = [
   ...alertRoutes,
   ...accountingRoutes,
   ...usageRoutes,
+  ...contentRoutes,
   ...videoRoutes,
   ...personalRoutes,
   ...auditRoutes,

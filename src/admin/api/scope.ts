@@ -12,7 +12,11 @@ export function nothing(): GatewayError {
 }
 
 /** Whether a route exists for an identity. */
-export function isFor(identity: Identity, { role }: { readonly role: Identity['role'] }): boolean {
+export function isFor(
+  identity: Identity,
+  { role, isContent }: { readonly role: Identity['role']; readonly isContent?: boolean },
+): boolean {
+  if (isContent === true && identity.content !== true) return false
   return identity.role === 'admin' || role === 'account'
 }
 

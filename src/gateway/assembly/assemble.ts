@@ -20,6 +20,7 @@ import { OwnKeys } from '../../models/own-keys.ts'
 import { VendorKeyVault } from '../../models/vendor-keys/vault.ts'
 import type { LiveRegistry } from '../../models/stored/live-registry.ts'
 import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
+import type { ContentLog } from '../../observe/content/content-log.ts'
 import { Observer } from '../../observe/observe.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../../routing/breaker.ts'
@@ -32,6 +33,7 @@ import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import { shownPrices } from './shown-prices.ts'
 import { createAdmission, alertDelivery, createCache, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
+import { contentParts } from './content.ts'
 import { inspecting } from './inspecting.ts'
 import { KnownDeployments } from './known-deployments.ts'
 import { modelsOf } from './models.ts'
@@ -62,6 +64,8 @@ export interface Assembly {
   /** Undefined if answers are not kept for equal requests. */
   readonly cache: AnswerCache | undefined
   readonly calls: OpenCalls<Meter>
+  /** Undefined if no content is kept. */
+  readonly content: ContentLog | undefined
   readonly catalogue: Catalogue
   readonly checks: StoreChecks
   readonly deployments: KnownDeployments
@@ -132,11 +136,13 @@ export function assemble(options: GatewayOptions): Assembly {
   const settle = settling(surroundings, guard('the ledger'))
   const background = backgroundResponses({ ...surroundings, responses, guard, settle })
   const batches = batchesFor({ ...surroundings, guard, settle })
+  const content = contentParts(options, stores, guarding((timeouts.storeMs ?? 2_000) * 5), observer)
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const calls = new OpenCalls<Meter>(billing?.maxDrains)
   const admin = new Admin({
     ...guardedStores(stores, idempotency?.store, guard, guarding(timeouts.pageMs ?? 30_000)),
     vault,
+    content,
     auditLog,
     note: (change) => auditLog.write(undefined, change),
     idempotencyMs: idempotency?.keepMs ?? 0,
@@ -205,6 +211,7 @@ export function assemble(options: GatewayOptions): Assembly {
     breaker,
     cache: answerCache,
     calls,
+    content: content?.log,
     catalogue,
     checks: new StoreChecks({ questions, countDue, timeoutMs: timeouts.storeMs ?? 2_000, now }),
     deployments: new KnownDeployments(named, breaker),

@@ -15,7 +15,7 @@ export interface CloseOptions {
 
 /** Ends the requests in progress, sends what is queued, and closes stores and providers. See `Gateway.close`. */
 export async function shutDown(
-  { calls, services, batches, admission, refused, alerts, owned, observer }: Assembly,
+  { calls, services, batches, admission, refused, content, alerts, owned, observer }: Assembly,
   connections: Connections,
   storage: Closing,
   { graceMs, settleMs }: Required<CloseOptions>,
@@ -29,7 +29,7 @@ export async function shutDown(
   // Tasks settle their cost through the ledger, so they end before it.
   await closeAll([services.videos, services.background, ...(batches ? [batches] : [])])
   const usageMs = Math.min(closeMs, graceMs + 1_000)
-  await Promise.all([admission.close(settleMs, usageMs), refused?.close(usageMs)])
+  await Promise.all([admission.close(settleMs, usageMs), refused?.close(usageMs), content?.close(usageMs)])
   if (alerts !== undefined) await closeAll([alerts])
   await closeAll(owned)
   await closeAll([storage])

@@ -20,7 +20,7 @@ const nobody = 'modelhatch.ready'
 
 /** One question for each store of a gateway. */
 export function storeQuestions(options: GatewayOptions, stores: Stores): readonly StoreQuestion[] {
-  const { keys, limits, ledger, usage, responses, audit, vendorKeys, registry } = stores
+  const { keys, limits, ledger, usage, responses, audit, vendorKeys, registry, content, contentKeys } = stores
   const { tasks, background, batches, idempotency: replays } = options.storage ?? {}
   const idempotency = options.idempotency === false ? undefined : replays
   const rates = [{ bucket: nobody, cost: 0, limit: 1, periodMs: 1_000, burst: 1 }]
@@ -47,6 +47,9 @@ export function storeQuestions(options: GatewayOptions, stores: Stores): readonl
     })
   }
   add('audit', 'the audit log', false, () => audit.last())
+  if (content !== undefined) add('content', 'the store of content', false, () => content.get(nobody))
+  if (contentKeys !== undefined)
+    add('contentKeys', 'the store of the keys of content', false, () => contentKeys.find([nobody]))
   if (vendorKeys !== undefined && options.ownKeys?.secrets !== undefined)
     add('vendorKeys', 'the store of vendor keys', true, () => vendorKeys.revision())
   if (registry !== undefined) add('registry', 'the registry of models', false, () => registry.all())

@@ -18,6 +18,8 @@ import { memoryRegistryStore } from '../../models/stored/memory.ts'
 import type { GatewayOptions, KeyOptions } from '../options/options.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import { memoryResponseStore } from '../../responses/memory.ts'
+import type { ContentKeyStore, ContentStore } from '../../observe/content/contract.ts'
+import { memoryContentKeyStore, memoryContentStore } from '../../observe/content/memory.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 import { memoryUsageStore } from '../../observe/usage/memory.ts'
 import type { Guard } from '../../records/guard.ts'
@@ -32,6 +34,9 @@ export interface Stores {
   readonly usage: UsageStore | undefined
   readonly responses: ResponseStore
   readonly audit: AuditStore
+  /** Undefined if no content is kept. */
+  readonly content: ContentStore | undefined
+  readonly contentKeys: ContentKeyStore | undefined
   /** Undefined if there are none. */
   readonly vendorKeys: VendorKeyStore | undefined
   /** Undefined unless administration changes models. */
@@ -59,7 +64,7 @@ export function guardedStores(
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
 export function storesOf(options: GatewayOptions, now: () => number): Stores {
-  const { storage, billing, usage, ownKeys } = options
+  const { storage, billing, usage, ownKeys, content } = options
   const record = usage?.record ?? (storage !== undefined || billing !== undefined)
   return {
     keys: keysOf(options, now()),
@@ -68,6 +73,8 @@ export function storesOf(options: GatewayOptions, now: () => number): Stores {
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
     responses: storage?.responses ?? memoryResponseStore({ clock: now }),
     audit: storage?.audit ?? memoryAuditStore(),
+    content: content && (content.store ?? storage?.content ?? memoryContentStore()),
+    contentKeys: content && (content.keyStore ?? storage?.contentKeys ?? memoryContentKeyStore()),
     vendorKeys: storage?.vendorKeys ?? (ownKeys?.secrets && memoryVendorKeyStore()),
     registry: options.registry && (storage?.registry ?? memoryRegistryStore()),
   }

@@ -8,10 +8,11 @@ import { Work } from '../../providers/work.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Assembly } from '../assembly/assemble.ts'
 import type { HandledRequest } from './handled-request.ts'
+import { logged } from './log-content.ts'
 
 /** The reply of an equal request, settled by what the cache charges. */
 export function serveCached(
-  { observer, alerts, services }: Assembly,
+  { observer, alerts, services, content }: Assembly,
   endpoint: string,
   { id, exchange, startedAt, elapsedMs, watch, entry }: HandledRequest,
   { caller, order }: { readonly caller: Caller; readonly order: Order<unknown> },
@@ -19,11 +20,13 @@ export function serveCached(
   { reply, used, charge }: CachedAnswer,
 ): Reply {
   const { account, group, key } = caller
+  const attribution = services.attribute(exchange, caller, order.field)
+  const kept = content && logged(content, { id, endpoint, model: { id: order.model }, caller, attribution }, order)
   const receipt: Receipt = {
     usage: usageOf(0, 0),
     usageSource: 'reported',
     ...used,
-    ...services.attribute(exchange, caller, order.field),
+    ...attribution,
     id,
     endpoint,
     outcome: 'completed',
@@ -43,5 +46,6 @@ export function serveCached(
   observer.receipt(closed, ticket?.costs)
   alerts?.start()
   watch?.ended({ outcome: 'completed', status: reply.status })
-  return reply
+  kept?.received(closed)
+  return kept?.answered(reply) ?? reply
 }

@@ -8,6 +8,7 @@ import { namedConversation, promptCacheKeyOf, wantsAffinity } from '../../routin
 import type { Model } from '../../models/contract.ts'
 import { Work } from '../../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
+import { logged, noted, replied } from './log-content.ts'
 
 /** The request of a call. `client`: what cancels it, if not the disconnection of its client. */
 interface ServedRequest extends Pick<
@@ -19,7 +20,7 @@ interface ServedRequest extends Pick<
 
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
-  { admission, affinity, alerts, authenticator, calls, observer, services, refused, serving }: Assembly,
+  { admission, affinity, alerts, authenticator, calls, content, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
   { id, exchange, keyed, startedAt, elapsedMs, watch, client = cancellationOf(exchange) }: ServedRequest,
   { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
@@ -32,16 +33,18 @@ export function serve<R, A>(
   const call = calls.open(client, Math.max(drainMs, resumeMs))
   keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
+  const attribution = services.attribute(exchange, caller, order.field)
+  const kept = content && logged(content, { id, endpoint: endpoint.name, model, caller, attribution }, order)
   const deliver: Admitted<R>['deliver'] = (receipt, lost) => {
     unfollow?.()
     const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost)
     watch?.received(closed, ticket?.costs)
     keyed?.receives(closed)
+    kept?.received(closed)
     observer.receipt(closed, ticket?.costs)
     alerts?.start()
   }
   const { cap, hidden } = ticket?.demand ?? {}
-  const attribution = services.attribute(exchange, caller, order.field)
   const logsAttempts = admission.records !== undefined
   const times = { startedAt, elapsedMs }
   const conversation = affinity
@@ -52,7 +55,7 @@ export function serve<R, A>(
     caller,
     attribution,
     conversation,
-    order,
+    order: noted(kept, order),
     model,
     cap,
     hidden,
@@ -63,7 +66,8 @@ export function serve<R, A>(
     logsAttempts,
     ...times,
   }
-  return serving.serve(endpoint, admitted, call)
+  const reply = serving.serve(endpoint, admitted, call)
+  return kept === undefined ? reply : replied(kept, reply)
 }
 
 /** A function of its own: a closure beside those that last as long as the response would keep the request. */

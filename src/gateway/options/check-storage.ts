@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { longestTimerMs } from '../../http/deadline.ts'
-import { positive, strict, timed } from '../../records/rules.ts'
+import { anyFunction, positive, strict, timed } from '../../records/rules.ts'
 import type { StorageBundle } from './storage.ts'
 
 /** The required methods of each contract. */
@@ -14,6 +14,8 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   batches: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
+  content: ['append', 'get', 'list', 'erase', 'removeBefore'],
+  contentKeys: ['claim', 'find', 'page', 'reseal', 'erase', 'removeBefore'],
   vendorKeys: ['put', 'reseal', 'list', 'page', 'delete', 'deleteAll', 'revision'],
   registry: ['all', 'put'],
   responses: ['put', 'get', 'replace', 'holding', 'delete'],
@@ -45,6 +47,11 @@ export const storageRule: z.ZodType = z
   })
   .pipe(rules)
 
+/** Messages never repeat it. */
+export const sealingSecret: z.ZodString = z
+  .string('must be a text: is a variable unset?')
+  .min(32, "must have at least 32 characters, such as those of 'openssl rand -base64 32'")
+
 /** The options of `Idempotency-Key`. */
 export const idempotencyRule: z.ZodType = z.union([
   z.literal(false),
@@ -65,3 +72,22 @@ export const cacheRule: z.ZodType = strict({
   charge: z.number().min(0).max(1),
   store: storeRule('idempotency'),
 }).partial()
+
+const named = z.union([z.string(), z.looseObject({ pattern: z.instanceof(RegExp) }), anyFunction])
+
+/** The options of the content log. */
+export const contentRule: z.ZodType = strict({
+  encryptionKey: z.union([sealingSecret, z.array(sealingSecret).min(1, 'must have at least one secret')]),
+  ...strict({
+    store: storeRule('content'),
+    keyStore: storeRule('contentKeys'),
+    accounts: z.union([z.array(z.string()), anyFunction], 'must be a list of accounts, or a function'),
+    sample: z.number().min(0).max(1),
+    redact: z.array(named, "must be a list of patterns and functions, such as ['card', 'email']"),
+    keepDays: z.int().min(0).max(36_500),
+    mediaBytes: z.int().min(1_024),
+    maxBytes: positive,
+    queueBytes: positive,
+    queue: z.int().min(1),
+  }).partial().shape,
+})

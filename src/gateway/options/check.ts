@@ -26,14 +26,9 @@ import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
-import { cacheRule, idempotencyRule, storageRule } from './check-storage.ts'
+import { cacheRule, contentRule, idempotencyRule, sealingSecret, storageRule } from './check-storage.ts'
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
-
-/** Messages never repeat it. */
-const sealingSecret = z
-  .string('must be a text: is a variable unset?')
-  .min(32, "must have at least 32 characters, such as those of 'openssl rand -base64 32'")
 
 const nameCurrency = "must name the currency of all prices and balances, such as 'EUR'"
 
@@ -197,6 +192,7 @@ const schema = strict({
     .optional(),
   idempotency: idempotencyRule.optional(),
   cache: cacheRule.optional(),
+  content: contentRule.optional(),
   tasks: strict({
     deadlineMs: positive,
     sweepMs: timed,

@@ -18,6 +18,7 @@ import type { ModelRegistry } from '../../models/contract.ts'
 import type { LiveRegistryOptions } from '../../models/stored/live-registry.ts'
 import type { OwnKeyOptions } from '../../models/own-key-options.ts'
 import type { ModelEntry } from '../../models/model-options.ts'
+import type { ContentOptions } from '../../observe/content/options.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import type { AttemptEvent, Failure } from '../../observe/observe.ts'
@@ -117,6 +118,8 @@ export interface GatewayOptions {
   readonly usage?: UsageOptions
   /** How responses to requests with an `Idempotency-Key` are replayed; false ignores the header. */
   readonly idempotency?: IdempotencyOptions | false
+  /** Keeps what clients ask and models answer, encrypted. Default: nothing of it. */
+  readonly content?: ContentOptions
   /** Answers to equal requests from a cache. Default: each request is a call. */
   readonly cache?: CacheOptions
   /** Video tasks. */

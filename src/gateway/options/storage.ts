@@ -8,6 +8,7 @@ import type { LimitStore } from '../../money/limits/contract.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 import type { TaskStore } from '../../tasks/contract.ts'
 import type { VendorKeyStore } from '../../models/vendor-keys/contract.ts'
+import type { ContentKeyStore, ContentStore } from '../../observe/content/contract.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 
 /**
@@ -35,6 +36,10 @@ export interface StorageBundle {
   readonly responses?: ResponseStore
   /** Who changed what through administration. */
   readonly audit?: AuditStore
+  /** Requests and answers. Only used with the option `content`. */
+  readonly content?: ContentStore
+  /** The keys that they are encrypted with, apart from them. Only used with the option `content`. */
+  readonly contentKeys?: ContentKeyStore
   /** Accounts' own keys at vendors. Only used with `ownKeys.secrets`. */
   readonly vendorKeys?: VendorKeyStore
   /** Models, groups and prices that administration creates. Only used with the option `registry`. */

@@ -4,7 +4,7 @@ import type { AnswerVerdict, AnswerWindow, Edit, Inspect } from '../contract.ts'
 import { checkKnown, elsewhere, flag, text as anyText, type Known } from '../../records/known-options.ts'
 import { edited } from '../edited.ts'
 import { mapStrings, mapText } from '../strings.ts'
-import { findAll, maskPatterns, type MaskName, type MaskPattern } from './patterns.ts'
+import { findAll, maskPatterns, patternOf, type MaskName, type MaskPattern } from './patterns.ts'
 
 /** Options of `mask`. */
 export interface MaskOptions {
@@ -44,7 +44,7 @@ const unfinished = /(?:[+(]?\d[\d\s()./-]*|[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*|\S+)$/
 export function mask(options: MaskOptions = {}): Inspect {
   checkKnown('mask', options, known)
   const { patterns: chosen, key, answers = false } = options
-  const patterns = (chosen ?? Object.values(maskPatterns)).map(patternOf)
+  const patterns = (chosen ?? Object.values(maskPatterns)).map((each) => patternOf(each, 'mask'))
   const secret = key ?? randomBytes(32)
   const names = [...new Set(patterns.map(({ name }) => name))]
   const placeholder = new RegExp(`(?:${names.join('|')})_[A-Z]{${codeLength}}`, 'g')
@@ -120,17 +120,6 @@ export function mask(options: MaskOptions = {}): Inspect {
       }
     }
   }
-}
-
-function patternOf(given: MaskName | MaskPattern): MaskPattern {
-  if (typeof given === 'string' && !Object.hasOwn(maskPatterns, given))
-    throw new TypeError(
-      `mask: there is no pattern "${given}". The patterns are ${Object.keys(maskPatterns).join(', ')}.`,
-    )
-  const found = typeof given === 'string' ? maskPatterns[given] : given
-  if (!/^[A-Z]{1,20}$/.test(found.name)) throw new TypeError('mask: a pattern needs a name of 1 to 20 capital letters.')
-  if (!found.pattern.global) throw new TypeError(`mask: the pattern "${found.name}" needs the flag "g".`)
-  return found
 }
 
 function codeOf(secret: string | Buffer, text: string): string {

@@ -91,6 +91,19 @@ export const maskPatterns: Readonly<Record<MaskName, MaskPattern>> = {
   },
 }
 
+/** A pattern by its name, or as it is. `by`: what needs it. Throws a `TypeError` for one that is unknown or invalid. */
+export function patternOf(given: MaskName | MaskPattern, by: string): MaskPattern {
+  if (typeof given === 'string' && !Object.hasOwn(maskPatterns, given))
+    throw new TypeError(
+      `${by}: there is no pattern "${given}". The patterns are ${Object.keys(maskPatterns).join(', ')}.`,
+    )
+  const found = typeof given === 'string' ? maskPatterns[given] : given
+  if (!/^[A-Z]{1,20}$/.test(found.name))
+    throw new TypeError(`${by}: a pattern needs a name of 1 to 20 capital letters.`)
+  if (!found.pattern.global) throw new TypeError(`${by}: the pattern "${found.name}" needs the flag "g".`)
+  return found
+}
+
 /** A place in a text. */
 export interface Found {
   readonly start: number

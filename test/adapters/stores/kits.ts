@@ -2,6 +2,8 @@
 import type { StorageBundle } from '../../../src/index.ts'
 import {
   testAuditStore,
+  testContentKeyStore,
+  testContentStore,
   testIdempotencyStore,
   testKeyStore,
   testLedger,
@@ -22,8 +24,11 @@ export function testStores(test: TestFunction, storage: Bundle, other: Bundle): 
   testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
   testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
   testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
-  const { usage, audit, vendorKeys, registry } = storage
+  const { usage, audit, content, contentKeys, vendorKeys, registry } = storage
   if (audit !== undefined) testAuditStore(test, () => audit, { reopen: () => other.audit ?? audit })
+  if (content !== undefined) testContentStore(test, () => content, { reopen: () => other.content ?? content })
+  if (contentKeys !== undefined)
+    testContentKeyStore(test, () => contentKeys, { reopen: () => other.contentKeys ?? contentKeys })
   if (vendorKeys !== undefined)
     testVendorKeyStore(test, () => vendorKeys, { reopen: () => other.vendorKeys ?? vendorKeys })
   if (registry !== undefined) testRegistryStore(test, () => registry, { reopen: () => other.registry ?? registry })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
-import { gatewayWith, record, served, withVendorKeys, type Served } from './served.ts'
+import { gatewayWith, record, served, withContent, withVendorKeys, type Served } from './served.ts'
 
 interface Operation {
   readonly operationId: string
@@ -71,6 +71,7 @@ test('responses have the fields that the document describes, and no others', asy
     billing: { currency: 'EUR', lowBalance: ['10'] },
     ...withVendorKeys,
     registry: { providers: { ours: demo() } },
+    ...(await withContent({ user: 'u', key: 'k', session: 's', code: 'server_error' })),
   })
   const { accounts, alerts, keys } = gateway.admin
   await accounts.topUp({ account: 'acme', amount: '9', reference: 'r', note: 'n' })
@@ -139,6 +140,8 @@ test('responses have the fields that the document describes, and no others', asy
   await check('getLatency', `/usage/latency?${range}&periods=4`)
   await check('listRequests', '/requests')
   await check('getRequest', '/requests/req_1')
+  await check('getContent', '/requests/req_1/content')
+  await check('listContent', `${own}/content?session=s`)
   const few = [{ name: 'few', period: 'day', calls: 10, thresholds: [10] }] as const
   const { key: secret } = await keys.create({ account: 'acme', group: 'default', caps: few })
   const send = async (target: string, value: object) => {

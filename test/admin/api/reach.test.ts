@@ -4,7 +4,7 @@ import { memoryUsageStore } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
 import type { Route } from '../../../src/admin/api/route.ts'
-import { gatewayWith, record, send, served, withVendorKeys, type Asked, type Served } from './served.ts'
+import { gatewayWith, record, send, served, withContent, withVendorKeys, type Asked, type Served } from './served.ts'
 
 /** Appears in everything that belongs to the other account. */
 const mark = 'zz-foreign'
@@ -32,6 +32,7 @@ const queries: Readonly<Record<string, string>> = {
   exportInvoices: 'month=2030-01',
   listDifferences: 'from=0&to=4000000000000',
   getUsageSeries: 'from=1890000000000&to=1900000000000&period=day&by=account',
+  listContent: 'session=s',
   getLatency: 'from=1890000000000&to=1900000000000',
   sumUsage: 'by=account,key,model,user,session,tag',
   exportUsage: 'by=account,key,model,user,session,tag',
@@ -50,6 +51,7 @@ async function two(): Promise<Served & { readonly ids: Readonly<Record<string, s
     billing: { currency: 'EUR', caps: [...caps, all], lowBalance: ['9'] },
     ...withVendorKeys,
     registry: { providers: { demo: demo() } },
+    ...(await withContent({ id: `req_${mark}`, ...theirs }, { id: 'req_mine', account: 'mine' })),
   })
   const { accounts, alerts, keys, vendorKeys, registry } = gateway.admin
   await registry.models.create({ id: 'stored', deployments: [{ provider: 'demo' }] })

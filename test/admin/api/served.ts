@@ -4,7 +4,16 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { adminApi, type AdminApiOptions, type Identity } from 'modelhatch/admin'
 import { mount } from '../../../adapters/hosts/node.ts'
-import { createGateway, type Gateway, type GatewayOptions, type UsageRecord } from '../../../src/index.ts'
+import {
+  createGateway,
+  memoryContentKeyStore,
+  memoryContentStore,
+  type Gateway,
+  type GatewayOptions,
+  type LoggedContent,
+  type UsageRecord,
+} from '../../../src/index.ts'
+import { ContentCipher, ownerOf, packed } from '../../../src/observe/content/cipher.ts'
 import { demo, openai } from '../../../src/providers/index.ts'
 import { patient } from '../../hosted.ts'
 import { eachUnit } from '../../../src/observe/usage/units.ts'
@@ -56,12 +65,13 @@ export function send(origin: string, path: string, asked: Asked = {}): Promise<A
   })
 }
 
-/** The identities of the tests, by the header `x-as`: `admin`, `reader`, or the name of an account. */
+/** The identities of the tests, by the header `x-as`: `admin`, `reader`, `blind`, which sees no content, or the name of an account. */
 export function identityOf(as: string | string[] | undefined): Identity | undefined {
   if (typeof as !== 'string') return undefined
-  if (as === 'admin') return { role: 'admin' }
-  if (as === 'reader') return { role: 'admin', readOnly: true }
-  return { role: 'account', account: as }
+  if (as === 'admin') return { role: 'admin', content: true, name: 'operator' }
+  if (as === 'reader') return { role: 'admin', content: true, readOnly: true }
+  if (as === 'blind') return { role: 'admin' }
+  return { role: 'account', account: as, content: !as.startsWith('blind-') }
 }
 
 export const authorize: AdminApiOptions['authorize'] = ({ headers }) => identityOf(headers['x-as'])
@@ -82,6 +92,40 @@ const models = {
 export const withVendorKeys: Partial<GatewayOptions> = {
   models: { ...models, vendor: { provider: openai({ apiKey: 'host' }), price: { input: '1', output: '1' } } },
   ownKeys: { secrets: ['a secret of at least 32 characters'] },
+}
+
+const encryptionKey = 'a secret of at least 32 characters'
+
+/** The option with which a gateway has the content of these requests. */
+export async function withContent(...of: readonly Partial<LoggedContent>[]): Promise<Pick<GatewayOptions, 'content'>> {
+  const [store, keyStore] = [memoryContentStore(), memoryContentKeyStore()]
+  const cipher = new ContentCipher([encryptionKey])
+  for (const fields of of) {
+    const said = (role: 'user' | 'assistant', text: string) => ({ role, blocks: [{ kind: 'text', text }] }) as const
+    const content: LoggedContent = {
+      id: 'req_1',
+      account: 'acme',
+      group: 'default',
+      endpoint: 'chat.completions',
+      model: 'demo',
+      provider: 'demo',
+      providerModel: 'demo',
+      stream: false,
+      outcome: 'completed',
+      at: Date.now(),
+      isWhole: true,
+      request: { conversation: { turns: [said('user', 'Who?')], tools: [], settings: {} } },
+      answer: { answer: { choices: [{ blocks: said('assistant', 'Me.').blocks, end: { reason: 'stop' } }] } },
+      media: [],
+      ...fields,
+    }
+    const { id, at, session } = content
+    const owner = ownerOf(content)
+    const [key] = await keyStore.claim([cipher.keyFor(owner)])
+    if (key === undefined) throw new Error('the store claims nothing')
+    await store.append([cipher.record({ id, at, session, owner, bytes: await packed(content) }, key)])
+  }
+  return { content: { encryptionKey, store, keyStore } }
 }
 
 /** Two groups, models with prices, and billing. */

@@ -7,6 +7,8 @@ import { describe, expect, test } from 'vitest'
 import { keyRecord } from '../../../src/callers/key.ts'
 import {
   memoryAuditStore,
+  memoryContentKeyStore,
+  memoryContentStore,
   memoryRegistryStore,
   memoryIdempotencyStore,
   memoryKeyStore,
@@ -65,6 +67,8 @@ interface Outage {
 /** A provider that takes keys of accounts. */
 const ownable: Provider = { ...demo({ paceMs: 0 }), withKey: () => ownable }
 
+const keeping = { content: { encryptionKey: 'a secret of at least 32 characters' } }
+
 /** The outage for the first cell of each row. */
 const outages: Readonly<Record<string, Outage>> = {
   '`keys`': { store: 'keys' },
@@ -77,6 +81,8 @@ const outages: Readonly<Record<string, Outage>> = {
   '`tasks`': { store: 'tasks' },
   '`background`': { store: 'background' },
   '`audit`': { store: 'audit' },
+  '`content`, with the option `content`': { store: 'content', options: keeping },
+  '`contentKeys`, with the option `content`': { store: 'contentKeys', options: keeping },
   '`vendorKeys`, with `ownKeys.secrets`': {
     store: 'vendorKeys',
     options: {
@@ -121,6 +127,8 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
     tasks: memoryTaskStore(),
     background: memoryTaskStore(),
     audit: memoryAuditStore(),
+    content: memoryContentStore(),
+    contentKeys: memoryContentKeyStore(),
     vendorKeys: memoryVendorKeyStore(),
     registry: memoryRegistryStore(),
   }
@@ -162,6 +170,8 @@ function storeOf(name: keyof StorageBundle): object {
     tasks: memoryTaskStore(),
     background: memoryTaskStore(),
     audit: memoryAuditStore(),
+    content: memoryContentStore(),
+    contentKeys: memoryContentKeyStore(),
     vendorKeys: memoryVendorKeyStore(),
     registry: memoryRegistryStore(),
   }

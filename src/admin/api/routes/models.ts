@@ -25,7 +25,11 @@ export const modelRoutes: readonly Route[] = [
         ...(currency !== undefined && { currency }),
         version,
         units: usageUnits,
-        features: { ...features, costs: features.costs && identity.role === 'admin' },
+        features: {
+          ...features,
+          costs: features.costs && identity.role === 'admin',
+          content: features.content && identity.content === true,
+        },
       }
     },
   }),

@@ -18,10 +18,14 @@ const erased = z.object({
 
 /** The routes of personal data. */
 export const personalRoutes: readonly Route[] = [
-  forOperator('exportAccount', 'GET /accounts/{account}/export', {
-    summary: 'Returns everything that is stored about an account, one JSON object a line.',
-    jsonl: ({ admin, account }) => lines(admin.export(account)),
-  }),
+  {
+    ...forOperator('exportAccount', 'GET /accounts/{account}/export', {
+      summary: 'Returns everything that is stored about an account, one JSON object a line.',
+      description: 'What was asked and answered is only for identities with `content`.',
+      jsonl: ({ admin, account, identity }) => lines(admin.export(account, { content: identity.content === true })),
+    }),
+    isNoted: true,
+  },
   forOperator('eraseAccount', 'POST /accounts/{account}/erase', {
     summary: 'Revokes all keys of an account, or of one of its users, and removes what refers to a person.',
     body: {

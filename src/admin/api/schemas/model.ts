@@ -60,6 +60,7 @@ export const me: z.ZodObject = z.object({
     keySearch: z.boolean(),
     vendorKeys: z.boolean(),
     videoSearch: z.boolean(),
+    content: z.boolean().describe('Whether the identity may read what was asked and answered.'),
     costs: z.boolean().describe('Whether it is known what calls cost the host. False except for the operator.'),
   }),
 })

@@ -48,6 +48,7 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await answers(bundle, account)
   await changes(bundle, account)
   await ownKeys(bundle, account)
+  await content(bundle, account)
   const { usage } = bundle
   const startedAt = Date.now()
   const records = ['a', 'b'].map((model) => usageRecord({ id: fresh('req'), account, model, key: 'key 7', startedAt }))
@@ -225,6 +226,29 @@ async function ownKeys({ vendorKeys }: Bundle, account: string): Promise<void> {
   await vendorKeys.revision()
   await vendorKeys.delete(record)
   await vendorKeys.deleteAll(account)
+}
+
+async function content({ content: store, contentKeys }: Bundle, account: string): Promise<void> {
+  const [user, day] = ['user 7', '2030-01-15']
+  const record = { id: fresh('req'), account, user, day, key: fresh('key'), session: 's', at: 1, body: Buffer.of(1) }
+  await store.append([record, { ...record, id: fresh('req') }])
+  await store.get(record.id)
+  const { next } = await store.list({ account, limit: 1 })
+  await store.list({ account, limit: 3, ...(next !== undefined && { after: next }) })
+  const thread = await store.list({ account, session: 's', limit: 1 })
+  await store.list({ account, session: 's', limit: 3, ...(thread.next !== undefined && { after: thread.next }) })
+  await store.erase(account, user)
+  await store.erase(account)
+  await store.removeBefore('2029-01-01', 3)
+  const key = { id: fresh('key'), account, user, day, sealed: 's' }
+  await contentKeys.claim([key, { ...key, id: fresh('key') }])
+  await contentKeys.find([key.id])
+  await contentKeys.page(undefined, 3)
+  await contentKeys.page(key.id, 3)
+  await contentKeys.reseal({ ...key, sealed: 't' }, 's')
+  await contentKeys.erase(account, user)
+  await contentKeys.erase(account)
+  await contentKeys.removeBefore('2029-01-01', 3)
 }
 
 async function answers({ idempotency, responses }: Bundle, account: string): Promise<void> {

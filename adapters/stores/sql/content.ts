@@ -1,0 +1,128 @@
+/** Requests and answers, encrypted, and apart from them the keys that they are encrypted with. */
+import {
+  cursorOf,
+  pageOf,
+  readCursor,
+  type ContentKey,
+  type ContentKeyStore,
+  type ContentRecord,
+  type ContentStore,
+} from '../index.ts'
+import type { Column, Dialect, Items, Sql, TableRow, Values } from './sql.ts'
+
+/** The body is the last column, so that the others can be read without it. */
+export function contentTables({ types: { name, real, text, bytes }, table, index }: Dialect): string {
+  return `
+    CREATE TABLE @.content (
+      id ${name} PRIMARY KEY,
+      account ${name} NOT NULL,
+      "user" ${name} NOT NULL,
+      day ${name} NOT NULL,
+      data_key ${name} NOT NULL,
+      session ${name},
+      at ${real} NOT NULL,
+      body ${bytes} NOT NULL
+    ) ${table};
+    CREATE INDEX ${index}content_of ON @.content (account, at);
+    CREATE INDEX ${index}content_in ON @.content (account, session, at);
+    CREATE INDEX ${index}content_by ON @.content (account, "user");
+    CREATE INDEX ${index}content_day ON @.content (day);
+    CREATE TABLE @.content_keys (
+      id ${name} PRIMARY KEY,
+      account ${name} NOT NULL,
+      "user" ${name} NOT NULL,
+      day ${name} NOT NULL,
+      sealed ${text} NOT NULL
+    ) ${table};
+    CREATE INDEX ${index}content_keys_by ON @.content_keys (account, "user");
+    CREATE INDEX ${index}content_keys_day ON @.content_keys (day);`
+}
+
+const owner: readonly Column[] = [
+  ['id', 'name'],
+  ['account', 'name'],
+  ['user', 'name'],
+  ['day', 'name'],
+]
+
+export function sqlContent(sql: Sql): ContentStore {
+  const { all, many, inserting } = sql
+  const append = inserting('content', [
+    ...owner,
+    ['dataKey', 'name'],
+    ['session', 'name'],
+    ['at', 'real'],
+    ['body', 'bytes'],
+  ])
+  return {
+    append: (records) => append(records.map(({ key, ...record }) => ({ ...record, dataKey: key }))),
+    get: async (id) => (await all('SELECT * FROM @.content WHERE id = :id', { id })).map(recordOf)[0],
+    async list({ account, session, limit = 100, after }) {
+      const [at, id] = after === undefined ? [0, ''] : readCursor(after)
+      const within = session === undefined ? '' : 'AND session = :session'
+      // The index supports only the first condition on the time.
+      const behind = after === undefined ? '' : 'AND at >= :at AND (at > :at OR id > :id)'
+      const rows = await many(
+        `SELECT * FROM @.content WHERE account = :account ${within} ${behind} ORDER BY at, id LIMIT :most`,
+        { account, session, at, id, most: limit + 1 },
+      )
+      return pageOf(rows.map(recordOf), limit, (last) => cursorOf(last.at, last.id))
+    },
+    ...deleting(sql, 'content'),
+  }
+}
+
+export function sqlContentKeys(sql: Sql): ContentKeyStore {
+  const { many, ofEach, run, inserting } = sql
+  const append = inserting('content_keys', [...owner, ['sealed', 'text']])
+  const find = async (ids: readonly string[]): Promise<ContentKey[]> =>
+    ids.length === 0 ? [] : (await ofEach('SELECT * FROM @.content_keys WHERE id = :id', idsOf(ids), {})).map(keyOf)
+  return {
+    async claim(keys) {
+      // A key that is deleted between the two steps is made again.
+      for (let attempt = 0; attempt < 5; attempt++) {
+        await append(keys as readonly (ContentKey & Values)[])
+        const found = new Map((await find(keys.map(({ id }) => id))).map((key) => [key.id, key]))
+        const claimed = keys.map(({ id }) => found.get(id)).filter((key) => key !== undefined)
+        if (claimed.length === keys.length) return claimed
+      }
+      throw new Error('a key of content could neither be inserted nor found')
+    },
+    find,
+    page: async (after = '', limit) =>
+      (await many('SELECT * FROM @.content_keys WHERE id > :after ORDER BY id LIMIT :limit', { after, limit })).map(
+        keyOf,
+      ),
+    reseal: async ({ id, sealed }, before) =>
+      (await run('UPDATE @.content_keys SET sealed = :sealed WHERE id = :id AND sealed = :before', {
+        id,
+        sealed,
+        before,
+      })) > 0,
+    ...deleting(sql, 'content_keys'),
+  }
+}
+
+function idsOf(ids: readonly string[]): Items {
+  return { columns: [['id', 'name']], rows: ids.map((id) => ({ id })) }
+}
+
+/** What both tables have in common. */
+function deleting({ dialect, part, run }: Sql, table: string): Pick<ContentStore, 'erase' | 'removeBefore'> {
+  const deleted = (which: string) => `DELETE FROM @.${table} WHERE ${dialect.some(table, which)}`
+  const ofAccount = deleted(`account = :account ORDER BY "user" LIMIT ${dialect.part}`)
+  const ofUser = deleted(`account = :account AND "user" = :user ORDER BY "user" LIMIT ${dialect.part}`)
+  return {
+    erase: (account, user) => part(user === undefined ? ofAccount : ofUser, { account, user }),
+    removeBefore: (day, most) => run(deleted(`day < :day ORDER BY day LIMIT ${Math.trunc(most)}`), { day }),
+  }
+}
+
+function keyOf({ id, account, user, day, sealed }: TableRow): ContentKey {
+  return { id, account, user, day, sealed } as unknown as ContentKey
+}
+
+function recordOf({ data_key: key, at, session, body, id, account, user, day }: TableRow): ContentRecord {
+  const texts = { id, account, user, day, key, ...(session !== null && { session }) }
+  return { ...texts, at: Number(at), body: body as Uint8Array } as unknown as ContentRecord
+}

@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import type { LoggedContent } from '../../../observe/content/content.ts'
+import { id, page, text, time } from '../../questions.ts'
+import type { Identity } from '../identity.ts'
+import { forContent, type Route } from '../route.ts'
+import { present } from '../scope.ts'
+
+const value = z.unknown().optional()
+
+const content = z.object({
+  id: z.string(),
+  at: time,
+  endpoint: z.string(),
+  model: z.string(),
+  provider: z.string().optional().describe('Only for the operator.'),
+  providerModel: z.string().optional().describe('Only for the operator.'),
+  account: id,
+  group: z.string(),
+  key: z.string().optional(),
+  user: z.string().optional(),
+  session: z.string().optional(),
+  stream: z.boolean(),
+  outcome: z.string(),
+  code: z.string().optional(),
+  isWhole: z.boolean().describe('Whether the client got the whole answer.'),
+  request: z.object({
+    conversation: value.describe('The conversation, whichever wire format it came in.'),
+    body: value.describe('The fields of a request that is no conversation.'),
+  }),
+  answer: z.object({
+    answer: value.describe('What the model says.'),
+    body: value.describe('An answer that is none of a conversation.'),
+  }),
+  media: z
+    .array(z.object({ reference: z.string(), type: z.string(), bytes: z.number() }))
+    .describe('What is kept by its hash: where it was, there is its `reference`.'),
+})
+
+/** The routes of what was asked and answered. */
+export const contentRoutes: readonly Route[] = [
+  forContent('getContent', 'GET /requests/{request}/content', {
+    summary: 'Returns what was asked and answered in a request.',
+    response: content,
+    answer: async ({ admin, id: request, scope, identity }) =>
+      shown(present(await admin.content.get(request, scope), 'content'), identity),
+  }),
+  forContent('listContent', 'GET /accounts/{account}/content', {
+    summary: 'Returns what was asked and answered in a session, oldest first.',
+    query: { session: text, ...page },
+    page: content,
+    async answer({ admin, account, query: { session, ...rest }, identity }) {
+      const found = await admin.content.thread(account, session, rest)
+      return { ...found, items: found.items.map((each) => shown(each, identity)) }
+    },
+  }),
+]
+
+/** Which vendor serves a model is the operator's business. */
+function shown({ provider, providerModel, ...content }: LoggedContent, { role }: Identity): object {
+  return role === 'admin' ? { ...content, provider, providerModel } : content
+}

@@ -1,0 +1,82 @@
+import type { ContentCounts } from '../observe/content/content-log.ts'
+import type { LoggedContent } from '../observe/content/content.ts'
+import type { ContentReader, ContentRotation } from '../observe/content/read.ts'
+import { recordIdsOf } from '../observe/usage/record-ids.ts'
+import { invalid } from '../errors.ts'
+import type { Page, PageRequest } from '../records/page.ts'
+import { strict } from '../records/rules.ts'
+import type { Note } from './audit/change.ts'
+import { ofAny, requireId, requireScoped, requireValid } from './check.ts'
+import { page, text } from './questions.ts'
+import type { AdminServices } from './services.ts'
+import type { UsageScope } from './usage-scope.ts'
+
+const threadRule = strict({ session: text, ...page })
+
+/**
+ * What was asked and answered, of the calls that were kept. Each reading is an entry of the audit log: nothing is returned if it
+ * cannot be written. Methods throw a 503 if a store fails.
+ */
+export class ContentAdmin {
+  readonly #content: AdminServices['content']
+  readonly #note: Note
+
+  /** @internal */
+  constructor({ content, note }: AdminServices) {
+    this.#content = content
+    this.#note = note
+  }
+
+  /**
+   * The content of the request to which an `x-request-id` leads. Undefined if nothing is kept of it, its key was destroyed, or it is
+   * not in the scope. `scope`: default all accounts.
+   */
+  async get(id: string, scope: UsageScope = { all: true }): Promise<LoggedContent | undefined> {
+    requireId(id, 'id')
+    requireScoped(strict(ofAny), scope, 'content')
+    for (const each of recordIdsOf(id)) {
+      const found = await this.#reader.get(each)
+      if (found === undefined) continue
+      if (scope.all !== true && found.account !== scope.account) return undefined
+      await this.#note({ action: 'content.read', account: found.account, target: found.id })
+      return found
+    }
+    return undefined
+  }
+
+  /**
+   * The content of the requests of a session, oldest first. A page may have fewer items than its limit: those whose key was
+   * destroyed are left out.
+   */
+  async thread(account: string, session: string, request: PageRequest = {}): Promise<Page<LoggedContent>> {
+    requireId(account, 'account')
+    requireValid(threadRule, { session, ...request })
+    const found = await this.#reader.list(account, session, request)
+    await this.#note({ action: 'content.read', account, target: session })
+    return found
+  }
+
+  /** What was written and dropped by this process since its start. */
+  counts(): ContentCounts {
+    return this.#parts.log.counts
+  }
+
+  /**
+   * Seals all keys with the first of `content.encryptionKey`. Afterwards the older ones can be removed from the options, unless
+   * `unreadable` says otherwise. What was erased before can then not be decrypted even with a copy of the keys.
+   */
+  async rotate(): Promise<ContentRotation> {
+    const done = await this.#reader.rotate()
+    await this.#note({ action: 'content.rotate', after: done })
+    return done
+  }
+
+  get #reader(): ContentReader {
+    return this.#parts.reader
+  }
+
+  get #parts(): NonNullable<AdminServices['content']> {
+    if (this.#content === undefined) throw invalid('Content needs the option "content".')
+    return this.#content
+  }
+}

@@ -1,0 +1,90 @@
+/** The encryption of content: with a key of its owner, which is sealed with a secret of the host. */
+import { createHash, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { deflateRaw, inflateRaw } from 'node:zlib'
+import { decrypted, encrypted, Sealing } from '../../records/sealing.ts'
+import type { ContentKey, ContentOwner, ContentRecord } from './contract.ts'
+import type { LoggedContent } from './content.ts'
+
+// Both work in threads of their own.
+const deflate = promisify(deflateRaw)
+const inflate = promisify(inflateRaw)
+
+/** The day of a time, in UTC. */
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+export function ownerOf({ account, user = '', at }: Pick<LoggedContent, 'account' | 'user' | 'at'>): ContentOwner {
+  return { account, user, day: dayOf(at) }
+}
+
+export function packed(content: LoggedContent): Promise<Buffer> {
+  return deflate(JSON.stringify(content))
+}
+
+async function unpacked(bytes: Buffer): Promise<LoggedContent> {
+  return JSON.parse((await inflate(bytes)).toString('utf8')) as LoggedContent
+}
+
+/** A compressed content of a request, before it is encrypted. */
+export interface PackedContent {
+  readonly id: string
+  readonly at: number
+  readonly session?: string | undefined
+  readonly owner: ContentOwner
+  readonly bytes: Uint8Array
+}
+
+/** Encrypts content and decrypts it. */
+export class ContentCipher {
+  readonly #sealing: Sealing
+
+  /** The first secret seals, all open. */
+  constructor(secrets: readonly string[]) {
+    this.#sealing = new Sealing(secrets, { use: 'content', option: 'content.encryptionKey' })
+  }
+
+  /** The id of the key of an owner. */
+  idOf({ account, user, day }: ContentOwner): string {
+    return createHash('sha256')
+      .update(JSON.stringify([account, user, day]))
+      .digest('hex')
+  }
+
+  /** A new key, for an owner that has none. */
+  keyFor(owner: ContentOwner): ContentKey {
+    const id = this.idOf(owner)
+    return { id, ...owner, sealed: this.#sealing.seal(randomBytes(32).toString('base64'), [id]) }
+  }
+
+  record({ id, at, session, owner, bytes }: PackedContent, key: ContentKey): ContentRecord {
+    const sealed = encrypted(this.#open(key), bytes, [id])
+    return { id, key: key.id, ...owner, ...(session !== undefined && { session }), at, body: sealed }
+  }
+
+  /** Undefined if the key is gone, or was made anew after it was destroyed. Throws if no secret opens the key. */
+  async content({ id, body }: ContentRecord, key: ContentKey | undefined): Promise<LoggedContent | undefined> {
+    if (key === undefined) return undefined
+    const opened = this.#open(key)
+    let plain: Buffer
+    try {
+      plain = decrypted(opened, body, [id])
+    } catch {
+      return undefined
+    }
+    return unpacked(plain)
+  }
+
+  /** The same key, sealed with the first secret; undefined if it is so already. Throws if no secret opens it. */
+  resealed(key: ContentKey): ContentKey | undefined {
+    const opened = this.#open(key)
+    return this.#sealing.isOld(key.sealed)
+      ? { ...key, sealed: this.#sealing.seal(opened.toString('base64'), [key.id]) }
+      : undefined
+  }
+
+  #open({ id, sealed }: ContentKey): Buffer {
+    return Buffer.from(this.#sealing.open(sealed, [id]), 'base64')
+  }
+}

@@ -1,0 +1,96 @@
+/** Reading what was kept, and deleting it. */
+import type { Guard } from '../../records/guard.ts'
+import type { Page, PageRequest } from '../../records/page.ts'
+import type { ContentCipher } from './cipher.ts'
+import type { LoggedContent } from './content.ts'
+import type { ContentKey, ContentKeyStore, ContentRecord, ContentStore } from './contract.ts'
+
+/** What `ContentReader` needs. */
+export interface ContentReaderSettings {
+  readonly store: ContentStore
+  readonly keyStore: ContentKeyStore
+  readonly cipher: ContentCipher
+  readonly guard: Guard
+  readonly keyGuard: Guard
+}
+
+/** How many keys were sealed anew, and how many cannot be opened. */
+export interface ContentRotation {
+  /** They are sealed with the first secret now. */
+  readonly resealed: number
+  /** No secret of the options opens them. */
+  readonly unreadable: number
+}
+
+/** Keys that are read at once. */
+const batch = 500
+
+export class ContentReader {
+  readonly #settings: ContentReaderSettings
+
+  constructor(settings: ContentReaderSettings) {
+    this.#settings = settings
+  }
+
+  /** The content of a request; undefined if nothing is kept of it, or its key was destroyed. */
+  async get(id: string): Promise<LoggedContent | undefined> {
+    const { store, guard } = this.#settings
+    const record = await guard.call(() => store.get(id))
+    return record === undefined ? undefined : (await this.#opened([record]))[0]
+  }
+
+  /** The content of an account, or of one of its sessions, oldest first. A page may have fewer items than its limit. */
+  async list(account: string, session: string | undefined, page: PageRequest): Promise<Page<LoggedContent>> {
+    const { store, guard } = this.#settings
+    const question = { ...page, account, ...(session !== undefined && { session }) }
+    const { items, ...rest } = await guard.call(() => store.list(question))
+    return { ...rest, items: await this.#opened(items) }
+  }
+
+  /** Destroys the keys of an account, or of one of its users, and deletes the content. */
+  async erase(account: string, user?: string): Promise<void> {
+    const { store, keyStore, guard, keyGuard } = this.#settings
+    while (await keyGuard.call(() => keyStore.erase(account, user))) await new Promise(setImmediate)
+    while (await guard.call(() => store.erase(account, user))) await new Promise(setImmediate)
+  }
+
+  /** Seals all keys with the first secret. */
+  async rotate(): Promise<ContentRotation> {
+    const { keyStore, keyGuard } = this.#settings
+    let [resealed, unreadable] = [0, 0]
+    let after: string | undefined
+    do {
+      const behind = after
+      const keys = await keyGuard.call(() => keyStore.page(behind, batch))
+      for (const key of keys) {
+        const done = await this.#reseal(key)
+        if (done === undefined) unreadable++
+        else if (done) resealed++
+      }
+      after = keys.at(-1)?.id
+    } while (after !== undefined)
+    return { resealed, unreadable }
+  }
+
+  /** Undefined if no secret opens it. */
+  async #reseal(key: ContentKey): Promise<boolean | undefined> {
+    const { cipher, keyStore, keyGuard } = this.#settings
+    let resealed: ContentKey | undefined
+    try {
+      resealed = cipher.resealed(key)
+    } catch {
+      return undefined
+    }
+    const made = resealed
+    return made !== undefined && (await keyGuard.call(() => keyStore.reseal(made, key.sealed)))
+  }
+
+  async #opened(records: readonly ContentRecord[]): Promise<LoggedContent[]> {
+    if (records.length === 0) return []
+    const { keyStore, keyGuard, cipher } = this.#settings
+    const ids = [...new Set(records.map(({ key }) => key))]
+    const keys = new Map((await keyGuard.call(() => keyStore.find(ids))).map((key) => [key.id, key]))
+    const contents = await Promise.all(records.map((record) => cipher.content(record, keys.get(record.key))))
+    return contents.filter((content) => content !== undefined)
+  }
+}
