@@ -5,7 +5,9 @@ import { lua, type Scripts } from './scripts.ts'
 /** Records a change, for an hour: much longer than the interval at which watchers poll. */
 export const changedText: string = `
 local function changed(name)
-  redis.call('ZADD', key('key changes'), real(now), name)
+  -- Later than the last one, so that watchers can tell them apart.
+  local last = tonumber(redis.call('ZSCORE', key('key changes'), name) or 0)
+  redis.call('ZADD', key('key changes'), real(math.max(now, last + 0.001)), name)
   redis.call('ZREMRANGEBYSCORE', key('key changes'), '-inf', real(now - 3600000))
 end
 `

@@ -9,15 +9,19 @@ export function sqlChanges({ dialect: { now, types }, all }: Pick<Sql, 'dialect'
   const lately = `changed > coalesce(CAST(:since AS ${types.real}), ${now}) - ${repeatedMs}`
   return new ChangePoll(async (since, watched) => {
     const parts = [
-      `SELECT ${now} AS now, NULL AS name, NULL AS changed`,
-      watched.keys && `SELECT NULL, hash, changed FROM @.keys WHERE ${lately}`,
-      watched.registry && `SELECT NULL, '${registryChange}', changed FROM @.registry WHERE ${lately}`,
+      `SELECT ${now} AS now, NULL AS name, NULL AS kind, NULL AS id, NULL AS version`,
+      watched.keys && `SELECT NULL, hash, NULL, NULL, version FROM @.keys WHERE ${lately}`,
+      watched.registry && `SELECT NULL, '${registryChange}', kind, id, version FROM @.registry WHERE ${lately}`,
     ]
     const rows = await all(parts.filter((part) => part !== false).join(' UNION ALL '), { since })
     const changes = rows.filter((row) => row['name'] !== null)
     return {
       now: String(rows.find((row) => row['name'] === null)?.['now']),
-      changes: changes.map((row) => ({ hash: row['name'] as string, at: String(row['changed']) })),
+      // Not by their time: two changes can have the same, and a query can come between them.
+      changes: changes.map(({ name, kind, id, version }) => ({
+        hash: name as string,
+        at: [kind, id, version].join(' '),
+      })),
     }
   })
 }

@@ -1,7 +1,9 @@
 /** Keys and the registry of models are watched by one poll. */
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { ChangePoll, registryChange, type Watched } from '../../../adapters/stores/change-poll.ts'
 import type { KeyChanges } from '../../../adapters/stores/index.ts'
+import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 
 test('one query asks for what is watched, each watcher hears of its own, and the last one ends it', async () => {
   const asked: Watched[] = []
@@ -34,4 +36,18 @@ test('one query asks for what is watched, each watcher hears of its own, and the
   next.resolve({ now: '2', changes: [{ hash: registryChange, at: '9' }] })
   await next.promise
   expect(heard.length).toBe(3)
+})
+
+test('a change is reported that has the same time as one that was reported before', async () => {
+  const database = new DatabaseSync(':memory:')
+  database.function('unixepoch', { varargs: true }, () => 1_900_000_000)
+  const { registry } = sqlite(database)
+  let count = 0
+  const end = registry.watch?.(() => count++)
+  for (const [at, id] of ['a', 'b'].entries()) {
+    await registry.put({ kind: 'model', id, version: 1, value: {} })
+    await expect.poll(() => count).toBe(at + 1)
+  }
+  end?.()
+  database.close()
 })
