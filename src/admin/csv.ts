@@ -86,7 +86,8 @@ export class CsvAdmin {
   /** The sums that a question asks for, in the order of its dimensions. */
   statistics(question: UsageSumsQuestion): AsyncGenerator<string, void> {
     const { by, costs = false } = question
-    const columns = { ...columnsOf(by.join(' ')), ...sumColumns, ...(costs && costColumns) }
+    // The question is checked before the first piece is made.
+    const columns = { ...columnsOf([by].flat().join(' ')), ...sumColumns, ...(costs && costColumns) }
     let rows: readonly StatisticsRow[] | undefined
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
       rows ??= (await this.#admin.usage.statistics(question)).map((row) => ({ vendorCost: '0', margin: '0', ...row }))

@@ -36,7 +36,10 @@ export const capLimits: z.ZodType = strict({ money, tokens: limit, calls: limit 
 
 const shape = {
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"'),
-  period: z.union([z.enum(['day', 'week', 'month']), rolling]),
+  period: z.union([z.enum(['day', 'week', 'month']), rolling], {
+    error: ({ input }) =>
+      typeof input === 'object' ? undefined : "must be 'day', 'week', 'month' or { rollingMs, grainMs }",
+  }),
   timeZone: z
     .string()
     .refine((name) => isTimeZone(name), 'must be an IANA time zone, such as "Europe/Berlin"')

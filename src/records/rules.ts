@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { breachWords } from './breach-words.ts'
 import { longestTimerMs, noneOf } from './known-options.ts'
 import { isStorable } from './storable-text.ts'
 
@@ -35,7 +36,7 @@ interface Breach {
 }
 
 export function breachOf(rules: z.ZodType, value: unknown): Breach | undefined {
-  const result = rules.safeParse(value)
+  const result = rules.safeParse(value, { error: breachWords })
   if (result.success) return undefined
   const issue = result.error.issues[0] as z.core.$ZodIssue
   return { path: issue.path.join('.'), message: issue.message }

@@ -206,3 +206,14 @@ test('days begin at midnight of a time zone, also when its clocks are changed', 
     admin.usage.statistics({ account: 'a', by: ['day'], timeZone: 'UTC', offsetMinutes: 0 }),
   ).rejects.toMatchObject({ status: 400, param: 'timeZone' })
 })
+
+test.each([
+  [{ all: true }, '"by": is missing; it must be a list'],
+  [{ all: true, by: 'day' }, '"by": must be a list, not a string'],
+  [{ all: true, by: ['daily'] }, '"by.0": must be one of day, '],
+  [{ by: ['day'] }, '"account" is missing'],
+])('a question for sums that is invalid is a 400: %j', async (question, message) => {
+  const { admin } = createGateway({ models: { m: demo() }, usage: { record: true } })
+  const asked = text(Readable.from(admin.csv.statistics(question as never)))
+  await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) as string })
+})

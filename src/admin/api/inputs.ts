@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { breachWords } from '../../records/breach-words.ts'
 import { defaultSizes, type Sizes } from '../../http/sizes.ts'
 
 /** Bodies are small objects: the largest is a key with a thousand addresses. */
@@ -42,12 +43,11 @@ function valueOf(field: z.ZodType, text: string): unknown {
 }
 
 function checked(schema: z.ZodType, value: unknown, kind: 'parameter' | 'field'): unknown {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: breachWords })
   if (result.success) return result.data
   const issue = result.error.issues[0] as z.core.$ZodIssue
-  if (issue.code === 'unrecognized_keys') {
-    const known = issue.path.length === 0 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
-    throw unknown(kind, issue.keys, known)
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    throw unknown(kind, issue.keys, schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
   }
   const path = shown(issue.path.join('.'))
   throw invalid(path === '' ? issue.message : `"${path}": ${issue.message}`, path)

@@ -288,3 +288,14 @@ test('invalid options are an error that names them', () => {
   expect(make({ authorize, readOnly: 'yes' })).toThrow(/"readOnly" must be/)
   expect(() => adminApi({} as never, { authorize })).toThrow(/expected adminApi\(gateway/)
 })
+
+test('a body that is wrong inside names the place, and what may stand there', async () => {
+  const { ask } = await served()
+  const caps = [{ name: 'daily', per: 'user', period: 'day', calls: 3 }]
+  const made = await ask('admin', '/accounts/acme/keys', { body: { group: 'default', open: true, caps } })
+  const { message, param } = made.json.error
+  expect([made.status, param]).toEqual([400, 'caps.0'])
+  expect(message).toMatch(/^"caps.0": unknown option "per"\. Valid options: name, period, /)
+  const topUp = await ask('admin', '/accounts/acme/top-ups', { body: { amount: '5' } })
+  expect(topUp.json.error.message).toBe('"reference": is missing; it must be a string')
+})

@@ -89,6 +89,33 @@ test.each([
   ],
 ])('rejects %s', (_, options, message) => expect(create(options)).toThrow(message))
 
+const billing = { currency: 'EUR' }
+const capped = (cap: object) => ({ billing, groups: { default: { models: '*', caps: [{ name: 'c', ...cap }] } } })
+
+test.each<[string, object, string]>([
+  [
+    'a name that is missing',
+    capped({ name: undefined, period: 'day', calls: 1 }),
+    'name: is missing; it must be a string',
+  ],
+  ['another type', { billing: true }, 'billing: must be an object, not a boolean'],
+  ['a number for an amount', capped({ period: 'day', money: 2 }), 'caps.0.money: must be a string, not a number'],
+  ['a function for a list', { inspect: () => undefined }, 'inspect: must be a list, not a function'],
+  ['a fraction', capped({ period: 'day', calls: 1.5 }), 'caps.0.calls: must be a whole number'],
+  ['a number that is too small', capped({ period: 'day', calls: -1 }), 'caps.0.calls: must be at least 0'],
+  ['one of none', capped({ period: 'day', calls: 1, weekStart: 'tue' }), 'weekStart: must be one of monday, sunday'],
+  [
+    'a word for a period',
+    capped({ period: 'daily', calls: 1 }),
+    "caps.0.period: must be 'day', 'week', 'month' or { rollingMs, grainMs }",
+  ],
+  [
+    'a period in a window of an odd length',
+    capped({ period: { rollingMs: 7_200_000, grainMs: 7_000_000 }, calls: 1 }),
+    'must divide "rollingMs"',
+  ],
+])('says what to write instead of %s', (_, options, message) => expect(create(options)).toThrow(message))
+
 test('rejects the key "undefined" of an unset environment variable', () => {
   const { UNSET } = {} as Record<string, string>
   expect(create({ keys: { [String(UNSET)]: {} } })).toThrow('is a variable unset?')
