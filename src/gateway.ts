@@ -97,9 +97,16 @@ export class Gateway {
     return healthOf(this.#assembly, this.isClosing, () => this.#isDraining)
   }
 
-  /** What is probably a mistake in the options, although it is valid. The logger of the options gets each once, at the start. */
+  /**
+   * What is probably a mistake in the options, although it is valid. The logger of the options gets each once: at the start, or
+   * when a call shows it.
+   */
   warnings(): readonly ConfigWarning[] {
-    return this.#assembly.warnings
+    const { warnings, admission } = this.#assembly
+    const shown = admission.userless.warnings.filter(
+      ({ code, where }) => !warnings.some((each) => each.code === code && each.where === where),
+    )
+    return shown.length === 0 ? warnings : [...warnings, ...shown]
   }
 
   /**

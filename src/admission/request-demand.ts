@@ -47,6 +47,7 @@ export function demandOf(
   const { caller, estimate, model } = request
   const multiplier = admission.multiplierOf(caller.group)
   const caps = isHeld ? admission.caps.of(caller, model.id) : noCaps
+  if (isHeld) admission.userless.note(caller)
   const { hold, cap } =
     caps.length > 0
       ? admission.caps.hold(caps, request, multiplier)

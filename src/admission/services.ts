@@ -28,6 +28,7 @@ import { Leases } from './leases.ts'
 import { mightFit } from './room.ts'
 import { UsualTokens } from './usual-tokens.ts'
 import { UnratedUsage } from './unrated.ts'
+import { UserlessCaps } from './userless-caps.ts'
 
 export interface AdmissionOptions {
   readonly groups: Groups
@@ -73,6 +74,7 @@ export class AdmissionServices {
   /** Undefined without `billing.export`. */
   readonly exporter: Exporter | undefined
   readonly unrated: UnratedUsage
+  readonly userless: UserlessCaps
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
   readonly retention: Retention | undefined
@@ -92,6 +94,7 @@ export class AdmissionServices {
     this.caps = new CapHolds(options)
     this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
     this.unrated = new UnratedUsage(observer)
+    this.userless = new UserlessCaps(options)
     const ask = askingLots(ledger, this.#ledgerGuard)
     this.expiry = ask && new CreditExpiry({ ask, now: options.time })
     const { export: sink } = options.billing

@@ -27,6 +27,6 @@ function perUser(caps: readonly ScopedCap[] = [], where: string, escaping: numbe
     .map(({ name }) => ({
       code: 'cap_without_user',
       where,
-      message: `the cap "${name}" is per user and does not limit ${escaping} of the keys in the options, which have no user. Set "user" of the keys, or per: 'key'.`,
+      message: `the cap "${name}" is per user and does not limit ${escaping} of the keys in the options, which have no user (the field "user" of a request does not count, because clients choose it). Set "user" of the keys, or per: 'key'.`,
     }))
 }

@@ -208,3 +208,33 @@ test('the admin API lists them for the operator, and customers get what does not
   expect(JSON.parse(body as string)).toEqual({ items: gateway.warnings() })
   expect((await ask({ role: 'account', account: 'acme' })).status).toBe(404)
 })
+
+test('a cap per user that does not limit a call is found with the first such call', async () => {
+  const lines: unknown[] = []
+  const caps = [{ name: 'person', per: 'user', period: 'day', calls: 1 }] as const
+  const gateway = gatewayWith({
+    models: { m: demo() },
+    keys: {},
+    authenticate({ headers }) {
+      const user = headers['x-user']
+      return { account: 'acme', group: 'default', ...(typeof user === 'string' && { user }) }
+    },
+    groups: { default: { models: '*', caps } },
+    billing: { ...billing, unpriced: 'free' },
+    logger: { warn: (...line) => lines.push(line), error: () => undefined },
+  })
+  await gateway.admin.accounts.open({ id: 'acme', unlimited: true })
+  const ask = async (headers: Record<string, string>) => {
+    const text = JSON.stringify({ model: 'm', user: 'ada', messages: [{ role: 'user', content: 'Hello' }] })
+    const body = { state: 'text', text } as const
+    const target = '/v1/chat/completions'
+    const signal = new AbortController().signal
+    return (await gateway.handle({ method: 'POST', target, headers, body, signal })).status
+  }
+  expect([await ask({ 'x-user': 'eve' }), await ask({ 'x-user': 'eve' })]).toEqual([200, 429])
+  expect(gateway.warnings()).toEqual([])
+  expect([await ask({}), await ask({})]).toEqual([200, 200])
+  const message = expect.stringMatching(/"person".*has no user.*the field "user" of a request does not count/) as string
+  expect(gateway.warnings()).toEqual([{ code: 'cap_without_user', where: 'groups.default.caps', message }])
+  expect(lines).toHaveLength(1)
+})
