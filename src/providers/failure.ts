@@ -144,6 +144,11 @@ export function unavailable(retry: RetryAdvice, cause: unknown, details: Unavail
 /** Connection errors that are often gone at the next attempt: closed while idle, reset, the vendor restarting. */
 const transient = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EAI_AGAIN'])
 
+/** The provider was closed. */
+const closed = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'])
+const closedAdvice =
+  '. Its provider was closed by gateway.close(): if it belongs to two gateways, make one for each of them'
+
 /**
  * A 503: the connection could not be opened, or it broke. Only the error's code is kept, because its message can contain
  * host names and bytes of the response.
@@ -151,6 +156,6 @@ const transient = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNREFUSED', 'ECON
 export function unreachable(error: unknown, begun: boolean): ProviderError {
   const { code } = Object(error) as { code?: unknown }
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'no code'
-  const cause = new Error(`the connection to the vendor failed: ${known}`)
+  const cause = new Error(`the connection to the vendor failed: ${known}${closed.has(known) ? closedAdvice : ''}`)
   return unavailable(transient.has(known) ? 'same' : 'next', cause, { begun, fault: 'provider_unavailable' })
 }

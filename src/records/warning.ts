@@ -13,6 +13,7 @@ export type WarningCode =
   | 'balances_in_memory'
   | 'base_url_without_version'
   | 'cap_without_user'
+  | 'key_without_account'
   | 'no_callers'
   | 'no_models'
   | 'no_vendor_key'
@@ -22,6 +23,7 @@ export type WarningCode =
   | 'threshold_below_one'
   | 'unknown_currency'
   | 'unused_own_price'
+  | 'usage_in_memory'
 
 /** A factor on prices that reads like a percentage or its fraction, such as `'0.2'` and `'20'` for 20 %. */
 export function factorWarning(where: string, factor: string): ConfigWarning[] {

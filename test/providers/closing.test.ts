@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { VendorReply, VendorRequest } from 'modelhatch/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { vendorFor } from '../hosted.ts'
+import { createGateway } from '../../src/index.ts'
+import { openai } from '../../src/providers/index.ts'
+import { clientOf } from '../endpoints/ask.ts'
+import { hostedWith, vendorFor } from '../hosted.ts'
 import { calmly } from '../cpu-time.ts'
 
 const child = fileURLToPath(new URL('closing-child.ts', import.meta.url))
@@ -42,4 +45,16 @@ test('a process exits at once after its gateway closes with requests in every ph
   expect(calmly(performance.now() - closedAt, 1_000)).toBeLessThan(1_000)
   const aborted = vendor.requests.map((request) => [nameOf(request), request.signal.aborted])
   expect(Object.fromEntries(aborted)).toEqual({ whole: false, silent: true, begun: true, refusing: false })
+})
+
+test('a provider of two gateways says why it fails once one of them is closed', async () => {
+  const vendor = await vendorFor(whole)
+  const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
+  const closing = createGateway({ models: { m: provider } })
+  const failures: unknown[] = []
+  const other = await hostedWith({ models: { m: provider }, hooks: { failure: ({ error }) => failures.push(error) } })
+  await closing.close()
+  const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
+  await expect(clientOf(other.url).chat.completions.create(request)).rejects.toMatchObject({ status: 503 })
+  expect(String(Object(failures[0]).cause)).toMatch(/UND_ERR_\w+\. Its provider was closed by gateway.close\(\)/)
 })

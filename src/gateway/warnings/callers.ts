@@ -8,15 +8,24 @@ export function callerWarnings(options: GatewayOptions): ConfigWarning[] {
   const all = Object.values(keys)
   if (all.length === 0 && authenticate === undefined && storage?.keys === undefined) {
     const message =
-      "is empty, so every request gets a 401. Add a key, such as 'sk-…': {}, or set authenticate, or a storage in which gateway.admin.keys keeps keys."
+      "is empty, so every request gets a 401, until gateway.admin.keys makes a key, which lasts as long as this process. Add a key, such as 'sk-…': {}, or set authenticate, or a storage that keeps keys."
     return [{ code: 'no_callers', where: 'keys', message }]
   }
   const withoutUser = all.filter(({ user }) => user === undefined)
   const inGroup = (name: string) => withoutUser.filter(({ group = 'default' }) => group === name).length
   return [
+    ...withoutAccount(options),
     ...perUser(billing?.caps, 'billing.caps', withoutUser.length),
     ...Object.entries(groups).flatMap(([name, { caps }]) => perUser(caps, `groups.${name}.caps`, inGroup(name))),
   ]
+}
+
+/** A top-up of an account by the name of the key credits another one. */
+function withoutAccount({ keys = {}, billing }: GatewayOptions): ConfigWarning[] {
+  const count = Object.values(keys).filter(({ account }) => account === undefined).length
+  if (count === 0 || billing === undefined || billing.unpriced === 'free') return []
+  const message = `${count} of the keys have no account, so each pays from one of its own, named by its public id, "key_…". Set "account", which you top up.`
+  return [{ code: 'key_without_account', where: 'keys', message }]
 }
 
 /** `escaping`: the keys without a user, whose calls such a cap does not limit. */

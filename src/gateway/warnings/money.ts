@@ -22,6 +22,10 @@ export function moneyWarnings(options: GatewayOptions): ConfigWarning[] {
   if (storage !== undefined && storage.ledger === undefined) {
     const message = 'has no ledger, so balances are lost when the process ends. Add "ledger" of the same database.'
     found.push({ code: 'balances_in_memory', where: 'storage', message })
+  } else if (storage !== undefined && storage.usage === undefined && options.usage?.record !== false) {
+    const message =
+      'has no usage store (that of Redis has none), so each process knows only its own requests, until it ends, in statistics and invoices. Add "usage" of another database.'
+    found.push({ code: 'usage_in_memory', where: 'storage', message })
   }
   return found
 }

@@ -14,7 +14,7 @@ import { adminApi } from '../../../src/admin/api/index.ts'
 
 const price = { input: '2', output: '5' }
 const priced = (given: object) => ({ m: { provider: demo(), price: { ...price, ...given } } })
-const keys = { 'sk-a': {} }
+const keys = { 'sk-a': { account: 'acme' } }
 const billing = { currency: 'EUR' }
 const cap = { name: 'daily', period: 'day', money: '1' } as const
 const apiKey = 'sk-vendor'
@@ -44,7 +44,11 @@ test.each<[string, object, string, string, RegExp]>([
   ],
   [
     'a cap per user for keys without one',
-    { models: priced({}), billing: { ...billing, caps: [{ ...cap, per: 'user' }] }, keys: { a: {}, b: { user: 'x' } } },
+    {
+      models: priced({}),
+      billing: { ...billing, caps: [{ ...cap, per: 'user' }] },
+      keys: { a: { account: 'a' }, b: { account: 'a', user: 'x' } },
+    },
     'cap_without_user',
     'billing.caps',
     /"daily" is per user and does not limit 1 of the keys.*per: 'key'/,
@@ -55,6 +59,20 @@ test.each<[string, object, string, string, RegExp]>([
     'cap_without_user',
     'groups.default.caps',
     /does not limit 1 of the keys/,
+  ],
+  [
+    'keys without an account to top up',
+    { models: priced({}), billing, keys: { a: {}, b: { account: 'acme' }, c: {} } },
+    'key_without_account',
+    'keys',
+    /2 of the keys.*"key_…".*Set "account"/,
+  ],
+  [
+    'a storage that keeps balances but no usage',
+    { models: priced({}), billing, storage: { ledger: memoryLedger() } },
+    'usage_in_memory',
+    'storage',
+    /no usage store.*Add "usage"/,
   ],
   ['a price without billing', { models: priced({}) }, 'price_without_billing', 'models["m"].price', /Add billing/],
   [
@@ -122,7 +140,7 @@ test.each<[string, object, string, string, RegExp]>([
   ],
   [
     'a threshold of a key that is a fraction',
-    { models: priced({}), billing, keys: { 'sk-a': { caps: [{ ...cap, thresholds: [0.5, 0.95] }] } } },
+    { models: priced({}), billing, keys: { 'sk-a': { account: 'a', caps: [{ ...cap, thresholds: [0.5, 0.95] }] } } },
     'threshold_below_one',
     'keys[…].caps',
     /0.5, 0.95 is less than one percent/,
@@ -133,6 +151,11 @@ test.each<[string, object, string, string, RegExp]>([
 
 test.each<[string, object]>([
   ['keys in a store', { keys: {}, storage: { keys: memoryKeyStore([]) } }],
+  ['keys without an account of which none pays', { billing: { ...billing, unpriced: 'free' }, keys: { a: {} } }],
+  [
+    'usage that is not recorded',
+    { models: priced({}), billing, storage: { ledger: memoryLedger() }, usage: { record: false } },
+  ],
   ['`authenticate`', { keys: undefined, authenticate: () => undefined }],
   ['a local server without a key', { models: { m: openai({ preset: 'ollama' }) } }],
   ['a key in a header', { models: { m: openai({ headers: { authorization: 'Bearer x' } }) } }],
@@ -140,7 +163,11 @@ test.each<[string, object]>([
   ['a vendor without a version', { models: { m: openai({ apiKey, preset: 'deepseek' }) } }],
   [
     'a cap per user for keys with users',
-    { models: priced({}), billing: { ...billing, caps: [{ ...cap, per: 'user' }] }, keys: { a: { user: 'x' } } },
+    {
+      models: priced({}),
+      billing: { ...billing, caps: [{ ...cap, per: 'user' }] },
+      keys: { a: { account: 'a', user: 'x' } },
+    },
   ],
   ['prices that choose the deployment', { models: { m: { provider: demo(), price, prefer: 'price' } } }],
   [
