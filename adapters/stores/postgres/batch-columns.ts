@@ -79,10 +79,10 @@ export function parametersOf(types: Types): string {
     .join(', ')
 }
 
-/** The statement that calls such a function. Its first value is the columns as JSON; `more`: further arguments. */
-export function callOf(name: string, types: Types, more: string = ''): string {
+/** The statement that calls such a function. `more`: further arguments. `json`: what has the columns, by default the first value. */
+export function callOf(name: string, types: Types, more: string = '', json: string = '$1::jsonb'): string {
   const columns = Object.keys(types).map((column) => `x.${column}`)
-  return `SELECT @.${name}(${columns.join(', ')}${more}) AS result FROM jsonb_to_record($1::jsonb) x (${parametersOf(types)})`
+  return `SELECT @.${name}(${columns.join(', ')}${more}) AS result FROM jsonb_to_record(${json}) x (${parametersOf(types)})`
 }
 
 /** Distinct names, numbered from 1. */

@@ -1,4 +1,4 @@
-/** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch. */
+/** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch, and adds its usage. */
 import { GatewayError } from '../../../src/errors.ts'
 import {
   verdictAfter,
@@ -10,12 +10,14 @@ import {
 } from '../index.ts'
 import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
 import { Batches } from '../batches.ts'
+import type { Sql, Values } from '../sql/sql.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
-import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './batch-columns.ts'
+import { admissionColumns, admissionTypes, callOf, endingColumns } from './batch-columns.ts'
 import type { Database } from './database.ts'
+import { postgresSql } from './sql.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
-const endSql = callOf('end_calls', endingTypes)
+const journalSql = 'CALL @.journal($1::jsonb, $2::jsonb, $3::bool, NULL)'
 
 /** The result of `admit_calls`. `left` and `free` are those of all calls, one after the other; amounts are text. */
 interface AdmittedColumns {
@@ -34,34 +36,46 @@ interface EndedColumns {
   readonly overages: readonly string[]
 }
 
+/** The result of `journal`. `missing`: the number of rows without a label; null if they could not be added. */
+interface Journaled {
+  readonly ended: EndedColumns | null
+  readonly missing: number | null
+}
+
+/** What is written when calls have ended. */
+type JournalItem = { readonly ending: AdmissionEnd } | { readonly usage: readonly Values[] }
+
+/** What became of it: of an ending, the verdict on its hold; of usage, whether it was added and all labels exist. */
+type JournalResult = SettleVerdict | boolean | undefined
+
 /** Maximum numbers of concurrent batches. */
-const lanes = { admissions: 2, endings: 1 }
+const lanes = { admissions: 2, journal: 1 }
 
 /** The batches of one database. */
 export class Calls {
+  /** The shared statements of the same database. Usage is added with the endings of calls. */
+  readonly sql: Sql
   readonly #database: Database
   readonly #sweeps: readonly Sweep[]
   readonly #admissions: Batches<AdmissionItem, AdmissionResult>
-  readonly #endings: Batches<AdmissionEnd, SettleVerdict | undefined>
-  #flushing: Promise<unknown> = Promise.resolve()
-  /** The next flush, until it begins: the ids of the ended holds that it covers, and its promise. */
-  #unflushed: { readonly ids: string[]; readonly done: Promise<void> } | undefined
+  readonly #journal: Batches<JournalItem, JournalResult>
 
   /** `durable`: every hold is on disk before its call is admitted. Otherwise only holds with `durable` are. */
   constructor(database: Database, durable: boolean) {
     this.#database = database
-    this.#sweeps = capSweeps(database)
+    this.sql = postgresSql(database, (rows) => this.append(rows))
+    this.#sweeps = capSweeps(database, this.sql)
     this.#admissions = new Batches({
       perform: (calls) => this.#admit(calls, durable || calls.some(({ hold }) => hold?.durable === true)),
       ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
       isUndone,
       lanes: lanes.admissions,
     })
-    this.#endings = new Batches({
-      perform: (endings) => this.#end(endings),
-      ids: ({ end }) => (end === undefined ? [] : [end.id]),
+    this.#journal = new Batches({
+      perform: (items) => this.#write(items),
+      ids: (item) => ('ending' in item && item.ending.end !== undefined ? [item.ending.end.id] : []),
       isUndone,
-      lanes: lanes.endings,
+      lanes: lanes.journal,
     })
   }
 
@@ -73,9 +87,15 @@ export class Calls {
 
   /** Returns the claim of a call, and settles or releases its hold. Resolves once the end of the hold is on disk. */
   async end(ending: AdmissionEnd): Promise<SettleVerdict | undefined> {
-    const verdict = await this.#endings.add(ending)
-    if (ending.end !== undefined) await this.#flushed(ending.end.id)
-    return verdict
+    return (await this.#journal.add({ ending })) as SettleVerdict | undefined
+  }
+
+  /** `UsageStatements.append`: with the endings of the same turn of the event loop. Resolves once the rows are on disk. */
+  async append(usage: readonly Values[]): Promise<boolean> {
+    const added = await this.#journal.add({ usage })
+    // Tells why it cannot be added.
+    if (added === undefined) return (await this.#database.call<number>('append_usage', JSON.stringify(usage))) === 0
+    return added as boolean
   }
 
   /** Stops the deletion of old use of caps and of notices. */
@@ -105,36 +125,26 @@ export class Calls {
     })
   }
 
-  async #end(endings: readonly AdmissionEnd[]): Promise<(SettleVerdict | undefined)[]> {
-    const raw = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
+  async #write(items: readonly JournalItem[]): Promise<JournalResult[]> {
+    const endings = items.flatMap((item) => ('ending' in item ? item.ending : []))
+    const usage = items.flatMap((item) => ('usage' in item ? item.usage : []))
+    const { ended, missing } = await this.#database.result<Journaled>(journalSql, [
+      endings.length > 0 ? endingColumns(endings) : null,
+      usage.length > 0 ? JSON.stringify(usage) : null,
+      usage.length > 0 || endings.some(({ end }) => end !== undefined),
+    ])
     let next = 0
-    return endings.map(({ end }) => {
-      if (end === undefined) return undefined
-      const [outcome, charged = '0', overage = '0'] = [raw.outcomes[next], raw.charged[next], raw.overages[next]]
+    return items.map((item) => {
+      if ('usage' in item) return missing === null ? undefined : missing === 0
+      if (item.ending.end === undefined) return undefined
+      const [outcome, charged = '0', overage = '0'] = [
+        ended?.outcomes[next],
+        ended?.charged[next],
+        ended?.overages[next],
+      ]
       next++
       return { outcome: outcome as SettleVerdict['outcome'], charged: BigInt(charged), overage: BigInt(overage) }
     })
-  }
-
-  /**
-   * Resolves once a committed ending is on disk. The commit itself does not wait for the disk, because it would keep the
-   * account locked meanwhile; all endings that wait share one write. After a failover in between, the ending may be missing:
-   * then this rejects, so that the caller sends it again.
-   */
-  #flushed(id: string): Promise<void> {
-    if (this.#unflushed !== undefined) {
-      this.#unflushed.ids.push(id)
-      return this.#unflushed.done
-    }
-    const ids = [id]
-    const done = this.#flushing.then(async () => {
-      this.#unflushed = undefined
-      if (!(await this.#database.call<boolean>('flush', JSON.stringify([...new Set(ids)]))))
-        throw new Error('endings were lost: another server took over before they were on disk')
-    })
-    this.#unflushed = { ids, done }
-    this.#flushing = done.catch(() => undefined)
-    return done
   }
 }
 
@@ -143,7 +153,7 @@ function isKnown(outcome: HoldVerdict['outcome'] | null | undefined): boolean {
   return outcome === 'held' || outcome === 'capped'
 }
 
-/** Whether the database undid a statement because of one of its values: not storable, or against a constraint. */
+/** Whether the database undid all of a statement because of one of its values: not storable, or against a constraint. */
 function isUndone(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return GatewayError.is(error) || (typeof code === 'string' && code.startsWith('23'))

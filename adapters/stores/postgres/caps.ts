@@ -14,7 +14,6 @@ import { sqlOverrides } from '../sql/overrides.ts'
 import type { Sql } from '../sql/sql.ts'
 import { scopeOf } from './batch-columns.ts'
 import type { Database } from './database.ts'
-import { postgresSql } from './sql.ts'
 import { sweepOf } from './sweep.ts'
 
 /** Amounts as text. */
@@ -83,12 +82,8 @@ function stateOf({ name, window, periods, limits }: CapClaim, raw: RawState, ove
 }
 
 /** Delete old use of caps, and old notices. */
-export function capSweeps(database: Database): readonly Sweep[] {
-  return [
-    sweepOf(database, 'cap_use', capUseMs),
-    sweepOf(database, 'cap_charges', capUseMs),
-    noticeSweep(postgresSql(database)),
-  ]
+export function capSweeps(database: Database, sql: Sql): readonly Sweep[] {
+  return [sweepOf(database, 'cap_use', capUseMs), sweepOf(database, 'cap_charges', capUseMs), noticeSweep(sql)]
 }
 
 /** The caps of a schema. */

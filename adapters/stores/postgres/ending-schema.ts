@@ -1,7 +1,7 @@
-/** The SQL functions that end a batch of calls: they return claims to the limits, and settle or release holds. */
+/** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
 import { lockingBuckets } from './admission-schema.ts'
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
-import { endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
+import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 
 /**
  * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its
@@ -95,19 +95,34 @@ export const endingSchema: string = `
           ${recordingNotices}
         END IF;
       END IF;
-      PERFORM set_config('synchronous_commit', 'off', true);
       RETURN jsonb_build_object('outcomes', outcomes, 'charged', charged::text[], 'overages', overages::text[]);
     END
     $f$;
 
-    -- Commits to disk, with all commits before it. Returns whether the ends of all holds with these ids are recorded.
-    -- Planned once: with few rows the planner would read the whole table, and keep doing so while it grows.
-    CREATE FUNCTION @.flush(ids jsonb) RETURNS bool LANGUAGE plpgsql ${plannedOnce} AS $f$
+    -- Ends calls and adds usage, in transactions that do not wait for the disk, because accounts would be locked meanwhile. If
+    -- \`durable\`, a last one does, and with it the others are on disk. If usage cannot be added, \`missing\` is NULL.
+    CREATE PROCEDURE @.journal(endings jsonb, records jsonb, durable bool, INOUT result jsonb) LANGUAGE plpgsql AS $f$
     DECLARE
-      ended text[] := ARRAY(SELECT jsonb_array_elements_text(ids));
+      missing int;
     BEGIN
-      PERFORM pg_logical_emit_message(true, 'modelhatch', '');
-      RETURN (SELECT count(*) FROM @.entries WHERE kind <> 'credit' AND reference = ANY (ended)) = cardinality(ended);
+      IF endings IS NOT NULL THEN
+        ${callOf('end_calls', endingTypes, '', 'endings').replace(' AS result', ' INTO result')};
+        PERFORM set_config('synchronous_commit', 'off', true);
+        COMMIT;
+      END IF;
+      IF records IS NOT NULL THEN
+        BEGIN
+          missing := @.append_usage(records);
+        EXCEPTION WHEN OTHERS THEN
+          missing := NULL;
+        END;
+        PERFORM set_config('synchronous_commit', 'off', true);
+        COMMIT;
+      END IF;
+      IF durable THEN
+        PERFORM pg_logical_emit_message(true, 'modelhatch', '');
+      END IF;
+      result := jsonb_build_object('ended', result, 'missing', missing);
     END
     $f$;
 `

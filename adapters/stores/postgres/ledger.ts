@@ -4,7 +4,6 @@ import { batchedHolds } from '../batched-admission.ts'
 import { inParts } from '../batches.ts'
 import { sqlAccounts } from '../sql/accounts.ts'
 import { sqlLots } from '../sql/lots.ts'
-import type { Sql } from '../sql/sql.ts'
 import type { Calls } from './calls.ts'
 import { postgresCaps } from './caps.ts'
 import type { Database } from './database.ts'
@@ -13,11 +12,8 @@ import type { Database } from './database.ts'
 type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint | undefined ? string : T[K] }
 
 /** The ledger of a schema. Holds are made and ended in the batches of `calls`. */
-export function postgresLedger(
-  database: Database,
-  sql: Sql,
-  calls: Calls,
-): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
+export function postgresLedger(database: Database, calls: Calls): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
+  const { sql } = calls
   const books = sqlAccounts(sql, (column) => `extract(epoch FROM ${column})::float8 * 1000`)
   return {
     caps: postgresCaps(database, sql),

@@ -7,7 +7,6 @@ import { batchedAdmission } from '../batched-admission.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresLimits } from './limits.ts'
 import { tables } from './schema.ts'
-import { postgresSql } from './sql.ts'
 
 export type { Queryable } from './database.ts'
 
@@ -75,12 +74,11 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     connections = 4,
   } = options
   const database = new Database(pool, schema, preparedStatements, connections, tables)
-  const sql = postgresSql(database)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
-  const ledger = postgresLedger(database, sql, calls)
+  const ledger = postgresLedger(database, calls)
   return {
-    ...sqlStores(sql, responseAgeMs),
+    ...sqlStores(calls.sql, responseAgeMs),
     limits,
     ledger,
     admission: batchedAdmission(calls, limits, ledger),

@@ -1,9 +1,17 @@
 /** The statements that both SQL databases share, for Postgres. */
-import { columnOf, marking, readingAtOnce, type Sql, type TableRow, type Values } from '../sql/sql.ts'
+import {
+  columnOf,
+  marking,
+  readingAtOnce,
+  type Sql,
+  type TableRow,
+  type UsageStatements,
+  type Values,
+} from '../sql/sql.ts'
 import type { Database } from './database.ts'
 import { dialect, valueOf } from './dialect.ts'
 
-export function postgresSql(database: Database): Sql {
+export function postgresSql(database: Database, append: UsageStatements['append']): Sql {
   const marked = marking('@.', (place) => `$${place}`)
   // Of a limit that it does not know, the planner expects a tenth of the table.
   const many = (text: string, values: Values = {}): Promise<readonly TableRow[]> =>
@@ -40,10 +48,7 @@ export function postgresSql(database: Database): Sql {
         ${order} ${most === Infinity ? '' : 'LIMIT :atMost'}`
       return many(query, { ...values, items: JSON.stringify(rows), atMost: most })
     },
-    usage: {
-      append: async (rows) => (await database.call<number>('append_usage', JSON.stringify(rows))) === 0,
-      ...readingAtOnce(many),
-    },
+    usage: { append, ...readingAtOnce(many) },
     part: async (text, values = {}) => (await database.manyRows(...marked(`${text} RETURNING 1`, values))).length > 0,
   }
 }

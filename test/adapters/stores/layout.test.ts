@@ -7,7 +7,6 @@ import { requireUsable, type Change } from '../../../adapters/stores/layout.ts'
 import { Calls } from '../../../adapters/stores/postgres/calls.ts'
 import { Database } from '../../../adapters/stores/postgres/database.ts'
 import { postgresLedger } from '../../../adapters/stores/postgres/ledger.ts'
-import { postgresSql } from '../../../adapters/stores/postgres/sql.ts'
 import { tables } from '../../../adapters/stores/postgres/schema.ts'
 import { tables as sqliteTables } from '../../../adapters/stores/sqlite/schema.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
@@ -49,7 +48,7 @@ function opened(): { pool: Pool; schema: string } {
 function processOf(pool: Pool, schema: string, changes: readonly Change[]): { database: Database; ledger: Ledger } {
   const database = new Database(pool, schema, true, 4, tables, changes)
   onTestFinished(() => database.close())
-  return { database, ledger: postgresLedger(database, postgresSql(database), new Calls(database, false)) }
+  return { database, ledger: postgresLedger(database, new Calls(database, false)) }
 }
 
 async function call(ledger: Ledger, id: string): Promise<void> {

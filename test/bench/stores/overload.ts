@@ -1,11 +1,12 @@
 /**
  * `npm run bench:overload`: what calls of many processes cost one Postgres, and what is served when they arrive faster than it can
  * take them. Calls arrive at random at a fixed rate, whether or not earlier ones have ended. Prints, per call, the CPU time of the
- * server (if it is on this machine), its transactions and its write-ahead log; and per second, calls admitted and refused.
+ * server (if it is on this machine), statements, transactions and write-ahead log; and per second, calls admitted and refused.
  *
  * `--processes=24`, or several: `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20`
- * after `--warm=5` · `--lasts=0`: milliseconds of a call, on average · `--caps=0` · `--stall=0`: seconds for which another transaction
- * locks all accounts, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
+ * after `--warm=5` · `--each=1`: how many of the processes share one of Node, each with a gateway and connections of its own: on a small
+ * machine, 48 of Node are the bottleneck · `--options={"connections":2}`: of `postgres()` · `--lasts=0`: milliseconds of a call, on
+ * average · `--caps=0` · `--stall=0`: seconds for which another transaction locks all accounts, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownName, postgresPool } from '../../servers.ts'
@@ -25,7 +26,11 @@ const lastsMs = option('lasts', 0)
 
 const name = ownName()
 const pool = postgresPool(1)
-const opening: Opening = { kind: 'postgres', name, options: {}, ports: [], caps: option('caps', 0) }
+const each = option('each', 1)
+const given = process.argv.find((word) => word.startsWith('--options='))?.slice(10) ?? '{}'
+const bundle = JSON.parse(given) as object
+const caps = option('caps', 0)
+const opening: Opening = { kind: 'postgres', name, options: bundle, ports: [], caps, gateways: each }
 const children: Child[] = []
 
 /** The most connections to the server while `act` runs. */
@@ -46,6 +51,11 @@ async function connectionsOf(act: () => Promise<unknown>): Promise<number> {
   return most
 }
 
+async function statementsOf(): Promise<number> {
+  const counts = await Promise.all(children.map((child) => child.ask<number>('statements')))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
 async function stalling(): Promise<void> {
   if (stall === 0) return
   const blocker = postgresPool(1)
@@ -62,7 +72,7 @@ async function stalling(): Promise<void> {
 const lines: string[][] = []
 const causes = new Map<string, number>()
 for (const processes of options('processes', 24)) {
-  while (children.length < processes) {
+  while (children.length * each < processes) {
     const child = new Child('./stores/worker.ts')
     await child.ask('open', opening)
     if (children.length === 0) await child.ask('fund', Math.max(...options('accounts', 1)))
@@ -70,11 +80,11 @@ for (const processes of options('processes', 24)) {
   }
   for (const accounts of options('accounts', 1)) {
     const offer = (forMs: number) => {
-      const load: Offer = { rate: rate / processes, accounts, forMs, lastsMs }
-      return Promise.all(children.slice(0, processes).map(async (child) => child.ask<Offered>('offer', load)))
+      const load: Offer = { rate: (rate * each) / processes, accounts, forMs, lastsMs }
+      return Promise.all(children.slice(0, processes / each).map(async (child) => child.ask<Offered>('offer', load)))
     }
     if (warm > 0) await offer(warm * 1_000)
-    const before = await serverCosts(pool)
+    const [before, sent] = [await serverCosts(pool), await statementsOf()]
     let found: readonly Offered[] = []
     const most = await connectionsOf(async () => {
       ;[found] = await Promise.all([offer(seconds * 1_000), stalling()])
@@ -93,10 +103,12 @@ for (const processes of options('processes', 24)) {
       (sum(({ late }) => late) / (seconds / 2)).toFixed(1),
       perSecond(({ refused }) => refused),
       ((after.cpu - before.cpu) / served).toFixed(2),
+      (((await statementsOf()) - sent) / served).toFixed(2),
       ((after.transactions - before.transactions) / served).toFixed(2),
       ((after.wal - before.wal) / served / 1_000).toFixed(1),
       `${quantile(waits, 0.5).toFixed(2)}, ${quantile(waits, 0.99).toFixed(1)}`,
       String(most),
+      String(after.sessions - before.sessions),
     ])
     for (const [cause, count] of found.flatMap(({ causes: own }) => Object.entries(own)))
       causes.set(cause, (causes.get(cause) ?? 0) + count)
@@ -111,10 +123,12 @@ print([
     'in the second half',
     'refused/s',
     'CPU ms/call',
+    'statements/call',
     'transactions/call',
     'WAL kB/call',
     'admission p50, p99 ms',
     'connections',
+    'opened',
   ],
   ...lines,
 ])

@@ -7,20 +7,23 @@ export interface ServerCosts {
   readonly cpu: number
   readonly transactions: number
   readonly wal: number
+  /** Connections opened. */
+  readonly sessions: number
 }
 
 /** `costs(pool)`: those so far. Two results are subtracted from one another. */
 export async function serverCosts(pool: Pool): Promise<ServerCosts> {
-  const { rows } = await pool.query<{ transactions: string; wal: string; folder: string }>(
-    `SELECT xact_commit + xact_rollback AS transactions, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal,
+  const { rows } = await pool.query<{ transactions: string; wal: string; sessions: string; folder: string }>(
+    `SELECT xact_commit + xact_rollback AS transactions, sessions, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal,
       current_setting('data_directory') AS folder FROM pg_stat_database WHERE datname = current_database()`,
   )
-  const { transactions, wal, folder } = rows[0] as (typeof rows)[0]
+  const { transactions, wal, sessions, folder } = rows[0] as (typeof rows)[0]
   const postmaster = await readFile(`${folder}/postmaster.pid`, 'utf8').then(Number.parseInt, () => undefined)
   return {
     cpu: postmaster === undefined ? 0 : await cpuOf(postmaster),
     transactions: Number(transactions),
     wal: Number(wal),
+    sessions: Number(sessions),
   }
 }
 

@@ -15,6 +15,8 @@ export interface Server {
   readonly baselines: Readonly<Record<string, () => Promise<unknown>>>
   /** Microseconds of CPU time of each server so far. Only for servers that this benchmark has started. */
   cpu(): Promise<readonly number[]>
+  /** The number of statements sent so far, of Postgres. */
+  readonly statements?: () => number
   /** Deletes all data. */
   clear(): Promise<void>
   close(): Promise<void>
@@ -30,6 +32,8 @@ export interface Opening {
   readonly ports: readonly number[]
   /** How many caps a call counts for. Default none. */
   readonly caps?: number
+  /** How many gateways the process has, each with connections of its own. Default one. */
+  readonly gateways?: number
 }
 
 export async function openServer({ kind, name, options, ports }: Opening): Promise<Server> {
@@ -39,6 +43,12 @@ export async function openServer({ kind, name, options, ports }: Opening): Promi
     case 'postgres': {
       const pool = new Pool({ connectionString: postgresUrl, max: 10 })
       pool.on('error', () => undefined)
+      let statements = 0
+      const query = pool.query.bind(pool) as (...args: unknown[]) => unknown
+      pool.query = ((...args: unknown[]) => {
+        statements++
+        return query(...args)
+      }) as never
       const storage = postgres(pool, { schema: name, ...options })
       await storage.keys.find('')
       await pool.query(
@@ -51,6 +61,7 @@ export async function openServer({ kind, name, options, ports }: Opening): Promi
           'SELECT 1': () => pool.query('SELECT 1'),
         },
         cpu: async () => [],
+        statements: () => statements,
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
         async close() {
           await storage.close()

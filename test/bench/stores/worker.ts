@@ -43,8 +43,9 @@ export interface Offered {
   readonly causes: Readonly<Record<string, number>>
 }
 
-let server: Server | undefined
-let calls: Calls | undefined
+/** One of each for every gateway of this process. */
+let servers: Server[] = []
+let gateways: Calls[] = []
 
 /** Calls of a caller between two turns of the event loop: a memory store resolves without ever yielding to it. */
 const callsPerTurn = 50
@@ -52,7 +53,7 @@ const callsPerTurn = 50
 async function load({ callers, accounts, forMs, baseline }: Load): Promise<Measured> {
   const admitted: number[] = []
   const [began, cpu] = [performance.now(), process.cpuUsage()]
-  const command = baseline === undefined ? undefined : server?.baselines[baseline]
+  const command = baseline === undefined ? undefined : servers[0]?.baselines[baseline]
   const caller = async (index: number) => {
     for (let made = 0; performance.now() - began < forMs; made++) {
       const since = performance.now()
@@ -63,7 +64,7 @@ async function load({ callers, accounts, forMs, baseline }: Load): Promise<Measu
     }
   }
   await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
-  if (command === undefined) await calls?.stored()
+  if (command === undefined) await stored()
   const { user, system } = process.cpuUsage(cpu)
   return { calls: admitted.length, ms: performance.now() - began, admitted, cpu: user + system }
 }
@@ -75,6 +76,7 @@ async function offer({ rate, accounts, forMs, lastsMs }: Offer): Promise<Offered
   const open: Promise<void>[] = []
   const one = async (account: string) => {
     const since = performance.now()
+    const calls = gateways[Math.floor(Math.random() * gateways.length)]
     try {
       const ticket = await calls?.admit(account)
       waits.push(performance.now() - since)
@@ -106,26 +108,36 @@ function causeOf(error: unknown): string {
 }
 
 async function call(account: string): Promise<void> {
+  const [calls] = gateways
   const ticket = await calls?.admit(account)
   if (ticket !== undefined) calls?.end(ticket, account)
 }
 
+async function stored(): Promise<void> {
+  await Promise.all(gateways.map((calls) => calls.stored()))
+}
+
 serveParent({
   async open(opening: Opening) {
-    server = await openServer(opening)
-    calls = callsOf(server.storage, opening.caps)
-    return Object.keys(server.baselines)
+    const first = await openServer(opening)
+    servers = [
+      first,
+      ...(await Promise.all(Array.from({ length: (opening.gateways ?? 1) - 1 }, () => openServer(opening)))),
+    ]
+    gateways = servers.map(({ storage }) => callsOf(storage, opening.caps))
+    return Object.keys(first.baselines)
   },
-  fund: (accounts: number) => calls?.fund(accounts),
+  fund: (accounts: number) => gateways[0]?.fund(accounts),
   /** Starts calls that stay open. */
   async begin({ open, account }: { open: number; account: string }) {
     for (let made = 0; made < open; made += 50)
-      await Promise.all(Array.from({ length: 50 }, async () => calls?.admit(account)))
+      await Promise.all(Array.from({ length: 50 }, async () => gateways[0]?.admit(account)))
   },
   load,
   offer,
-  stored: () => calls?.stored(),
-  cpu: () => server?.cpu(),
-  clear: () => server?.clear(),
-  close: () => server?.close(),
+  stored,
+  cpu: () => servers[0]?.cpu(),
+  statements: () => servers.reduce((sum, server) => sum + (server.statements?.() ?? 0), 0),
+  clear: () => servers[0]?.clear(),
+  close: () => Promise.all(servers.map((server) => server.close())),
 })
