@@ -16,14 +16,19 @@ import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './batch
  */
 export const lockingBuckets: string = `
       IF cardinality(buckets) > 0 THEN
-        IF EXISTS (SELECT FROM unnest(buckets) n WHERE NOT EXISTS (SELECT FROM @.buckets WHERE name = n)) THEN
+        IF (SELECT count(*) FROM @.buckets WHERE name = ANY (buckets)) < cardinality(buckets) THEN
           INSERT INTO @.buckets (name) SELECT n FROM unnest(buckets) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
         END IF;
         SELECT array_agg(l.used ORDER BY l.i), array_agg(date_part('epoch', l.at) * 1000 ORDER BY l.i) INTO used, at FROM (
-          SELECT n.i, o.used, o.at FROM unnest(buckets) WITH ORDINALITY n (name, i) JOIN @.buckets o ON o.name = n.name
-          ORDER BY o.name FOR UPDATE OF o
+          SELECT array_position(buckets, o.name) AS i, o.used, o.at FROM @.buckets o WHERE o.name = ANY (buckets)
+          ORDER BY o.name FOR UPDATE
         ) l;
       END IF;`
+
+/** PL/pgSQL that writes the buckets that were changed at `moment`. */
+export const writingBuckets: string = `
+        UPDATE @.buckets o SET used = used[array_position(buckets, o.name)], at = moment
+        WHERE o.name = ANY (buckets) AND at[array_position(buckets, o.name)] = moment_ms;`
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
@@ -97,19 +102,20 @@ export const admissionSchema: string = `
           ${openingAccounts}
         END IF;
         FOR r IN
-          SELECT n.i, o.balance, o.unlimited FROM unnest(accounts) WITH ORDINALITY n (id, i)
-          JOIN @.accounts o ON o.id = n.id ORDER BY o.id FOR UPDATE OF o
+          SELECT array_position(accounts, o.id) AS i, o.balance, o.unlimited FROM @.accounts o WHERE o.id = ANY (accounts)
+          ORDER BY o.id FOR UPDATE
         LOOP
           balances[r.i] := r.balance;
           unlimited[r.i] := r.unlimited;
         END LOOP;
         FOR r IN
-          SELECT n.i, o.ends, e.reference FROM unnest(holds) WITH ORDINALITY n (id, i) LEFT JOIN @.holds o ON o.id = n.id
-          LEFT JOIN @.entries e ON e.kind <> 'credit' AND e.reference = n.id
-          WHERE o.id IS NOT NULL OR e.reference IS NOT NULL
+          SELECT array_position(holds, o.id) AS i, o.ends FROM @.holds o WHERE o.id = ANY (holds)
+          UNION ALL
+          SELECT array_position(holds, o.reference), NULL FROM @.entries o
+          WHERE o.kind <> 'credit' AND o.reference = ANY (holds)
         LOOP
           known[r.i] := r.ends;
-          ended[r.i] := r.reference IS NOT NULL;
+          ended[r.i] := r.ends IS NULL;
         END LOOP;
       END IF;
       IF cardinality(cap_scope) > 0 THEN
@@ -124,7 +130,7 @@ export const admissionSchema: string = `
           SELECT n.b, buckets[n.b] AS name, n.wanted, n.places, o.held, o.soonest FROM (
             SELECT s.b, count(*) AS wanted, min(s.places) AS places FROM unnest(slot_bucket, places) s (b, places)
             GROUP BY s.b
-          ) n LEFT JOIN @.slots o ON o.bucket = buckets[n.b]
+          ) n LEFT JOIN LATERAL (SELECT l.held, l.soonest FROM @.slots l WHERE l.bucket = buckets[n.b] OFFSET 0) o ON true
         LOOP
           IF r.held IS NULL OR r.soonest <= moment - interval '1 second'
             OR (r.soonest <= moment AND r.held + r.wanted > r.places)
@@ -138,7 +144,7 @@ export const admissionSchema: string = `
         END LOOP;
         FOR r IN
           SELECT n.i FROM unnest(slot_call, slot_bucket) WITH ORDINALITY n (c, b, i)
-          JOIN @.places o ON o.bucket = buckets[n.b] AND o.holder = claims[n.c]
+          CROSS JOIN LATERAL (SELECT FROM @.places WHERE bucket = buckets[n.b] AND holder = claims[n.c] OFFSET 0) o
         LOOP
           mine[r.i] := true;
         END LOOP;
@@ -213,8 +219,7 @@ export const admissionSchema: string = `
       END LOOP;
 
       IF cardinality(costs) > 0 THEN
-        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, at) n (name, used, at)
-        WHERE n.at = moment_ms AND o.name = n.name;
+        ${writingBuckets}
       END IF;
       IF cardinality(places) > 0 THEN
         INSERT INTO @.slots AS o (bucket, held, soonest)
@@ -229,8 +234,8 @@ export const admissionSchema: string = `
         INSERT INTO @.holds (id, account, amount, ends)
         SELECT n.id, accounts[n.payer], n.amount, moment + n.ms * interval '1 millisecond'
         FROM unnest(holds, payers, amounts, hold_ms, made) n (id, payer, amount, ms, made) WHERE n.made;
-        UPDATE @.accounts o SET balance = n.balance FROM unnest(accounts, balances, changed) n (id, balance, changed)
-        WHERE n.changed AND o.id = n.id;
+        UPDATE @.accounts o SET balance = balances[array_position(accounts, o.id)]
+        WHERE o.id = ANY (accounts) AND changed[array_position(accounts, o.id)];
         IF cardinality(cap_scope) > 0 THEN
           ${countingHolds}
         END IF;

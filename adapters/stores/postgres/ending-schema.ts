@@ -1,5 +1,5 @@
 /** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
-import { lockingBuckets } from './admission-schema.ts'
+import { lockingBuckets, writingBuckets } from './admission-schema.ts'
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
 import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 
@@ -13,14 +13,17 @@ export const endingSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, and its time in milliseconds.
+      -- Per bucket: units in use at the last change, its time in milliseconds, and number of places that are given back.
       used float8[];
       at float8[];
+      freed int[] := array_fill(0, ARRAY[cardinality(buckets)]);
       -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
       charged bigint[] := ARRAY(SELECT coalesce(n, 0) FROM unnest(amounts) WITH ORDINALITY a (n, i) ORDER BY i);
       overages bigint[] := charged;
       back bigint[] := array_fill(0, ARRAY[cardinality(ids)]);
+      -- Per account: what its balance changes by.
+      changes bigint[] := array_fill(0, ARRAY[cardinality(accounts)]);
       ${capVariables}
       moment timestamptz;
       moment_ms float8;
@@ -29,8 +32,9 @@ export const endingSchema: string = `
     BEGIN
       ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
-        INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n
-        WHERE NOT EXISTS (SELECT FROM @.accounts WHERE id = n) ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+        IF (SELECT count(*) FROM @.accounts WHERE id = ANY (accounts)) < cardinality(accounts) THEN
+          INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+        END IF;
         PERFORM FROM @.accounts WHERE id = ANY (accounts) ORDER BY id FOR UPDATE;
       END IF;
       IF cardinality(ids) > 0 THEN
@@ -40,12 +44,14 @@ export const endingSchema: string = `
       moment := clock_timestamp();
       moment_ms := date_part('epoch', moment) * 1000;
       IF cardinality(holders) > 0 THEN
-        WITH gone AS (
-          DELETE FROM @.places o USING unnest(slot_bucket, holders) n (b, holder)
-          WHERE o.bucket = buckets[n.b] AND o.holder = n.holder RETURNING o.bucket
-        )
-        UPDATE @.slots o SET held = o.held - n.count FROM (SELECT bucket, count(*) FROM gone GROUP BY bucket) n
-        WHERE o.bucket = n.bucket;
+        FOR i IN 1..cardinality(holders) LOOP
+          DELETE FROM @.places WHERE bucket = buckets[slot_bucket[i]] AND holder = holders[i];
+          IF FOUND THEN
+            freed[slot_bucket[i]] := freed[slot_bucket[i]] + 1;
+          END IF;
+        END LOOP;
+        UPDATE @.slots o SET held = o.held - freed[array_position(buckets, o.bucket)]
+        WHERE o.bucket = ANY (buckets) AND freed[array_position(buckets, o.bucket)] > 0;
       END IF;
       IF cardinality(costs) > 0 THEN
         FOR i IN 1..cardinality(costs) LOOP
@@ -53,13 +59,12 @@ export const endingSchema: string = `
           used[b] := greatest(0, greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]) + costs[i]);
           at[b] := moment_ms;
         END LOOP;
-        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, at) n (name, used, at)
-        WHERE n.at = moment_ms AND o.name = n.name;
+        ${writingBuckets}
       END IF;
       IF cardinality(ids) > 0 THEN
         FOR r IN
-          SELECT n.i, o.kind, o.amount, o.overage FROM unnest(ids) WITH ORDINALITY n (id, i)
-          JOIN @.entries o ON o.kind <> 'credit' AND o.reference = n.id
+          SELECT array_position(ids, o.reference) AS i, o.kind, o.amount, o.overage FROM @.entries o
+          WHERE o.kind <> 'credit' AND o.reference = ANY (ids)
         LOOP
           outcomes[r.i] := CASE r.kind WHEN 'settle' THEN 'already' ELSE 'released' END;
           charged[r.i] := -r.amount;
@@ -69,9 +74,9 @@ export const endingSchema: string = `
           ${crossingLevels}
         END IF;
         FOR r IN
-          DELETE FROM @.holds o USING unnest(ids, payers, outcomes) WITH ORDINALITY n (id, payer, outcome, i)
-          WHERE n.outcome = 'settled' AND o.id = n.id AND o.account = accounts[n.payer]
-          RETURNING n.i, o.amount, o.ends > moment AS live
+          DELETE FROM @.holds o WHERE o.id = ANY (ids) AND outcomes[array_position(ids, o.id)] = 'settled'
+            AND o.account = accounts[payers[array_position(ids, o.id)]]
+          RETURNING array_position(ids, o.id) AS i, o.amount, o.ends > moment AS live
         LOOP
           back[r.i] := r.amount;
           IF r.live THEN
@@ -83,11 +88,13 @@ export const endingSchema: string = `
         FROM unnest(ids, payers, amounts, outcomes, charged, overages) WITH ORDINALITY
           n (id, payer, amount, outcome, charged, overage, i)
         WHERE n.outcome = 'settled' ORDER BY n.i;
-        UPDATE @.accounts o SET balance = o.balance + n.by FROM (
-          SELECT s.payer, sum(s.back - s.charged) AS by
-          FROM unnest(payers, outcomes, back, charged) s (payer, outcome, back, charged)
-          WHERE s.outcome = 'settled' GROUP BY s.payer
-        ) n WHERE o.id = accounts[n.payer];
+        FOR i IN 1..cardinality(ids) LOOP
+          IF outcomes[i] = 'settled' THEN
+            changes[payers[i]] := changes[payers[i]] + back[i] - charged[i];
+          END IF;
+        END LOOP;
+        UPDATE @.accounts o SET balance = o.balance + changes[array_position(accounts, o.id)]
+        WHERE o.id = ANY (accounts) AND changes[array_position(accounts, o.id)] <> 0;
         IF claims <> '[]' THEN
           ${countingSettlements}
         END IF;
