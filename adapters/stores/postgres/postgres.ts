@@ -30,7 +30,7 @@ export interface PostgresOptions {
   readonly preparedStatements?: boolean
   /**
    * Maximum number of connections of a `pg.Pool` that are used at once, so that many processes together do not exceed the
-   * `max_connections` of the server; an upgrade of the tables takes one more. Default 4, at most the pool's `max`.
+   * `max_connections` of the server; an upgrade of the tables takes one more. Default 2, at most the pool's `max`.
    */
   readonly connections?: number
 }
@@ -71,7 +71,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     responseAgeMs = 30 * 86_400_000,
     durability = 'relaxed',
     preparedStatements = true,
-    connections = 4,
+    connections = 2,
   } = options
   const database = new Database(pool, schema, preparedStatements, connections, tables)
   const calls = new Calls(database, durability === 'full')
