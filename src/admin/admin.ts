@@ -33,6 +33,8 @@ export interface Offers {
   readonly accounts: boolean
   /** `caps`: the option `billing`, and a ledger with caps. */
   readonly caps: boolean
+  /** Credits that expire, and allowances: a ledger with them. */
+  readonly credits: boolean
   /** `alerts`: a ledger that lists them. */
   readonly alerts: boolean
   /** `usage`: one of the options `usage`, `storage` and `billing`. */
@@ -116,6 +118,7 @@ export class Admin {
     this.#offers = {
       accounts: ledger !== undefined,
       caps: ledger?.caps !== undefined,
+      credits: ledger?.lots !== undefined,
       alerts: ledger?.caps?.listNotices !== undefined,
       usage: usage !== undefined,
       keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,

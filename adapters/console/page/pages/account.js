@@ -11,6 +11,7 @@ import { Badge } from '../parts/badge.js'
 import { LedgerEntries } from '../parts/ledger-entries.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
+import { CreditsCard } from '../parts/credits.js'
 import { PageHead } from '../parts/details.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { VendorKeysCard } from '../parts/vendor-keys.js'
@@ -66,7 +67,11 @@ export function AccountPage({ id }) {
     isNew && h(Empty, { title: t('noPayments') }, t('noAccountsHint')),
     error !== undefined && !isNew && h(ErrorNotice, { error, retry: reload }),
     account === undefined && error === undefined && h(Loading, null),
-    account !== undefined && [h(Balance, { account }), features.caps && h(CapsCard, { account: id })],
+    account !== undefined && [
+      h(Balance, { account }),
+      features.credits && h(CreditsCard, { account: id, turn }),
+      features.caps && h(CapsCard, { account: id }),
+    ],
     features.vendorKeys && (isNew || account !== undefined) && h(VendorKeysCard, { account: id }),
     account !== undefined && [
       features.alerts && h(AlertsCard, { account: id }),

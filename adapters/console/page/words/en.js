@@ -102,6 +102,13 @@ export const en = {
   finished: 'Finished',
   never: 'Never',
   resets: 'resets {when}',
+  expiringCredits: 'Credits that expire',
+  allowance_day: 'Daily allowance',
+  allowance_week: 'Weekly allowance',
+  allowance_month: 'Monthly allowance',
+  creditLeft: '{amount} left',
+  creditExpires: 'expires {when}',
+  renewed: 'renewed {when}',
 
   // Figures
   summary: 'Summary',

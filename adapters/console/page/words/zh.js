@@ -99,6 +99,13 @@ export const zh = {
   finished: '完成时间',
   never: '永不',
   resets: '{when}重置',
+  expiringCredits: '有期限的余额',
+  allowance_day: '每日赠额',
+  allowance_week: '每周赠额',
+  allowance_month: '每月赠额',
+  creditLeft: '剩余 {amount}',
+  creditExpires: '{when}到期',
+  renewed: '{when}更新',
 
   summary: '摘要',
   cost: '费用',

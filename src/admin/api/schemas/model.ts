@@ -53,6 +53,7 @@ export const me: z.ZodObject = z.object({
   features: z.object({
     accounts: z.boolean(),
     caps: z.boolean(),
+    credits: z.boolean(),
     alerts: z.boolean(),
     usage: z.boolean(),
     keys: z.boolean(),
