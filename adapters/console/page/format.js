@@ -14,25 +14,35 @@ export const compact = (value) =>
 export const percent = (part) =>
   new Intl.NumberFormat(language(), { style: 'percent', maximumFractionDigits: part < 0.1 ? 1 : 0 }).format(part)
 
+/** @param {string} currency */
+const styleOf = (currency) => /** @type {const} */ ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+
+/** Whether a currency is one that the browser knows. @param {string | undefined} currency @returns {currency is string} */
+const isCode = (currency) => currency !== undefined && /^[A-Z]{3}$/.test(currency)
+
+/** Digits after the point that amounts of a currency have: 2 for EUR, 0 for JPY, 3 for KWD. @param {string | undefined} currency */
+function minorDigits(currency) {
+  if (!isCode(currency)) return 2
+  return new Intl.NumberFormat('en', styleOf(currency)).resolvedOptions().minimumFractionDigits ?? 2
+}
+
 /**
- * A decimal string, exactly. `digits`: at most this many after the point; `least`: at least this many.
+ * A decimal string, exactly. `digits`: at most this many after the point; `least`: at least this many, by default those of the currency.
  * @param {string} amount @param {string | undefined} currency @param {number} [digits] @param {number} [least]
  */
-export function money(amount, currency, digits = 6, least = 2) {
+export function money(amount, currency, digits = 6, least = minorDigits(currency)) {
   const value = /** @type {Intl.StringNumericLiteral} */ (amount)
   const decimals = { minimumFractionDigits: least, maximumFractionDigits: digits }
-  if (currency !== undefined && /^[A-Z]{3}$/.test(currency)) {
-    const style = /** @type {const} */ ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
-    return new Intl.NumberFormat(language(), { ...style, ...decimals }).format(value)
-  }
+  if (isCode(currency)) return new Intl.NumberFormat(language(), { ...styleOf(currency), ...decimals }).format(value)
   const number = new Intl.NumberFormat(language(), decimals).format(value)
   return currency === undefined ? number : `${number} ${currency}`
 }
 
-/** Rounded for overviews: two digits after the point, more only for the smallest amounts. @param {string} amount @param {string | undefined} currency */
+/** Rounded for overviews: to the digits of the currency, more only for the smallest amounts. @param {string} amount @param {string | undefined} currency */
 export function roundMoney(amount, currency) {
   const value = Math.abs(Number(amount))
-  return money(amount, currency, value === 0 || value >= 1 ? 2 : value >= 0.01 ? 4 : 6)
+  const digits = minorDigits(currency)
+  return money(amount, currency, value === 0 || value >= 1 ? digits : value >= 0.01 ? digits + 2 : 6)
 }
 
 /** Three digits, of which whole seconds need none after the point. @param {number} ms */

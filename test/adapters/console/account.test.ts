@@ -1,7 +1,7 @@
 /** The page of an account: what expires, and what its ledger says. */
 import type { Browser } from 'playwright-core'
 import { createGateway } from 'modelhatch'
-import { demo } from 'modelhatch/providers'
+import { defineProvider, demo } from 'modelhatch/providers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
 import { serveConsole } from './stage.ts'
@@ -16,17 +16,31 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
   })
   afterAll(() => browser?.close())
 
-  async function opened() {
+  async function opened(currency = 'EUR') {
+    const failing = defineProvider({
+      name: 'failing',
+      async chat() {
+        throw new Error('no answer')
+      },
+    })
+    const price = { input: '2', output: '8' }
     const gateway = createGateway({
-      models: { demo: { provider: demo(), price: { input: '2', output: '8' } } },
-      billing: { currency: 'EUR' },
+      models: { demo: { provider: demo(), price }, failing: { provider: failing, price } },
+      keys: { 'sk-acme': { account: 'acme' } },
+      billing: { currency },
     })
     const served = await serveConsole('Express', gateway)
     onTestFinished(async () => {
       await served.close()
       await gateway.close({ graceMs: 0 })
     })
-    return { accounts: gateway.admin.accounts, url: served.url }
+    const ask = (model: string) =>
+      fetch(new URL('/ai/v1/chat/completions', served.url), {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-acme', 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+      })
+    return { accounts: gateway.admin.accounts, ask, url: served.url }
   }
 
   test('has the credits that expire, the soonest first, and what is left of the allowance', async () => {
@@ -55,6 +69,35 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
       expect(await violations(page)).toEqual([])
     }
     expect(faults).toEqual([])
+    await end()
+  })
+
+  test('lists what changed the balance: no holds of calls that failed', async () => {
+    const { accounts, ask, url } = await opened()
+    await accounts.topUp({ account: 'acme', amount: '10', reference: 'order' })
+    // More than a page of them.
+    for (let calls = 0; calls < 52; calls++) await ask('failing')
+    const released = async () => (await accounts.entries('acme')).items.filter(({ kind }) => kind === 'release').length
+    await expect.poll(released).toBe(52)
+    const { page, go, end } = await visit(browser, url, 'acme')
+    await go('#/accounts')
+    const rows = page.getByRole('table', { name: 'Ledger entries' }).locator('tbody tr')
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringMatching(/order.*€10\.00/s)])
+    await end()
+  })
+
+  test('shows the digits that a currency has', async () => {
+    const { accounts, url } = await opened('JPY')
+    await accounts.topUp({ account: 'acme', amount: '1600', reference: 'whole' })
+    await accounts.adjust({ account: 'acme', amount: '-0.25', reference: 'a-part' })
+    const { page, go, end } = await visit(browser, url, 'acme')
+    await go('#/accounts')
+    expect(await page.locator('.figure').first().innerText()).toBe('¥1,599.75')
+    const amounts = await page
+      .getByRole('table', { name: 'Ledger entries' })
+      .locator('tbody td:last-child')
+      .allInnerTexts()
+    expect(amounts.map((amount) => amount.replace(/0*$/, ''))).toEqual(['-¥0.25', '¥1,6'])
     await end()
   })
 })

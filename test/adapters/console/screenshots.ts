@@ -16,6 +16,14 @@ const storage = sqlite(join(data, 'gateway.db'))
 const stage = await openStage(storage, 3_000)
 const served = await serveConsole('Express', stage.gateway)
 const { gateway, keys } = stage
+const { accounts, keys: allKeys } = gateway.admin
+await accounts.topUp({ account: 'acme', amount: '3', reference: 'welcome', expiresAt: Date.now() + 9 * 86_400_000 })
+await accounts.allow({ account: 'acme', amount: '20', reference: 'plan' })
+await allKeys.create({
+  account: 'acme',
+  group: 'standard',
+  name: 'the-department-that-writes-letters-to-customers-in-all-countries',
+})
 
 /** Real calls, so that there are attempts, ledger entries and videos. */
 const api = `${new URL(served.url).origin}/ai/v1`
@@ -52,6 +60,8 @@ const pages: [name: string, who: string, address: string, act?: string][] = [
   ['accounts', 'admin', '#/accounts'],
   ['account', 'admin', '#/accounts/acme'],
   ['account-top-up', 'admin', '#/accounts/acme', '.actions .primary'],
+  ['invoices', 'admin', '#/invoices'],
+  ['invoice', 'admin', '#/invoices?account=acme'],
   ['models', 'admin', '#/models'],
   ['videos', 'admin', '#/videos'],
   ['video', 'admin', '#/videos', 'th button'],
@@ -61,6 +71,7 @@ const pages: [name: string, who: string, address: string, act?: string][] = [
   ['customer-overview', 'acme', '#/overview?range=30d'],
   ['customer-keys', 'acme', '#/keys'],
   ['customer-account', 'acme', '#/accounts'],
+  ['customer-invoice', 'acme', '#/invoices'],
 ]
 
 /** In the order of the names of the pictures: how the page is shown. */

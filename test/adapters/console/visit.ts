@@ -85,7 +85,9 @@ export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { axe: runner } = globalThis as unknown as { axe: typeof import('axe-core') }
-    const found = await runner.run(document, { resultTypes: ['violations'] })
+    // Of WCAG 2.2, and therefore not on by itself.
+    const rules = { 'target-size': { enabled: true } }
+    const found = await runner.run(document, { resultTypes: ['violations'], rules })
     return found.violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     )

@@ -86,7 +86,8 @@ export function AccountPage({ id }) {
 /** @param {{ account: AccountView }} properties */
 function Balance({ account: { balance, held } }) {
   const { currency } = useSession()
-  const [, whole, rest] = /^(.*?(?:\.\d\d)?)(\d*\D*)$/.exec(money(balance, currency)) ?? []
+  const shown = money(balance, currency)
+  const [, whole, rest] = /^(.*\.\d\d)(\d*\D*)$/.exec(shown) ?? [shown, shown]
   return h(
     'div',
     { class: 'figures-row' },

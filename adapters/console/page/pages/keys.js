@@ -74,8 +74,11 @@ export function KeysPage() {
       empty: h(Empty, { title: t('noKeys') }, t('noKeysHint')),
       columns: [
         { title: t('name'), head: true, oneLine: true, cell: (key) => h(KeyName, { record: key }) },
-        role === 'admin' && { title: t('by_account'), cell: (key) => h('span', { class: 'clip' }, key.account) },
-        { title: t('by_group'), cell: ({ group }) => group },
+        role === 'admin' && {
+          title: t('by_account'),
+          cell: ({ account: of }) => h('span', { class: 'clip', title: of }, of),
+        },
+        { title: t('by_group'), cell: ({ group }) => h('span', { class: 'clip', title: group }, group) },
         { title: t('state'), cell: (key) => h(StateBadge, { state: stateOf(key) }) },
         { title: t('limits'), cell: (key) => limitsOf(key, currency) },
         {
@@ -108,7 +111,7 @@ export function KeysPage() {
 /** @param {{ record: KeyView }} properties */
 function KeyName({ record: { id, name, prefix, user } }) {
   return [
-    h('a', { href: linkTo(['requests'], { key: id, range: '30d' }) }, name ?? t('unnamed')),
+    h('a', { class: 'clip', title: name, href: linkTo(['requests'], { key: id, range: '30d' }) }, name ?? t('unnamed')),
     h('small', { class: 'under' }, h('code', null, `${prefix}…`), user && ` · ${user}`),
   ]
 }

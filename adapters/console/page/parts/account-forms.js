@@ -55,7 +55,7 @@ export function EditDialog({ account, onClose, onSaved }) {
   return h(
     FormDialog,
     { title: t('editTitle', { name: account.id }), action: t('save'), submit, onClose },
-    h(TextField, { label: t('name'), value: name, onChange: setName }),
+    h(TextField, { label: t('name'), name: 'name', value: name, onChange: setName }),
     h(CheckField, { label: t('unlimited'), checked: unlimited, onChange: setUnlimited, hint: t('unlimitedHint') }),
   )
 }

@@ -1,8 +1,9 @@
 import { h } from '../preact.js'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
+import { Refusal } from './field.js'
 import { submitting } from './form.js'
 import { ErrorNotice } from './notice.js'
 
@@ -51,14 +52,25 @@ export function Dialog({ title, onClose, wide = false, children }) {
  */
 export function FormDialog({ title, action, danger = false, submit, onClose, children }) {
   const { run, busy, error } = useAction(submit)
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null))
+  const [isSaid, setSaid] = useState(false)
+  useLayoutEffect(() => {
+    if (error === undefined) return
+    const refused = /** @type {HTMLElement | null | undefined} */ (form.current?.querySelector('[aria-invalid]'))
+    refused?.closest('details')?.setAttribute('open', '')
+    refused?.focus()
+    setSaid(Boolean(refused))
+    // A form can be longer than the screen.
+    if (!refused) form.current?.lastElementChild?.scrollIntoView()
+  }, [error])
   return h(
     Dialog,
     { title, onClose },
     h(
       'form',
-      { onSubmit: submitting(run) },
-      h('div', { class: 'fields' }, children),
-      h(ErrorNotice, { error }),
+      { onSubmit: submitting(run), ref: form },
+      h(Refusal.Provider, { value: error }, h('div', { class: 'fields' }, children)),
+      !isSaid && h(ErrorNotice, { error }),
       h(
         'footer',
         null,

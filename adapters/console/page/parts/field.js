@@ -1,31 +1,50 @@
-import { h } from '../preact.js'
-import { useId } from 'preact/hooks'
+import { createContext, h } from '../preact.js'
+import { useContext, useId } from 'preact/hooks'
+import { ApiError } from '../api.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
+
+/** Why a form was refused: the field that it is about says so. */
+export const Refusal = createContext(/** @type {unknown} */ (undefined))
 
 /**
  * @typedef {object} FieldProperties
  * @property {string} label
  * @property {string} value
  * @property {(value: string) => unknown} onChange
+ * @property {string} [name] What the API calls it.
  * @property {string} [hint]
  * @property {boolean} [required]
  * @property {boolean} [compact] For a bar of filters: the label is above in small letters.
  */
 
-/** @param {{ label: string, hint?: string | undefined, compact?: boolean | undefined, id: string, children?: ComponentChildren }} properties */
-function Labelled({ label, hint, compact, id, children }) {
-  return h(
-    'div',
-    { class: compact ? 'field compact' : 'field' },
-    h('label', { for: id }, label),
-    children,
-    hint && h('p', { class: 'fine', id: `${id}-hint` }, hint),
-  )
+/**
+ * What the input of a field has in common with others, and the field around it.
+ * @param {{ label: string, name?: string | undefined, hint?: string | undefined, compact?: boolean | undefined, check?: boolean }} properties
+ */
+function useField({ label, name, hint, compact, check }) {
+  const id = useId()
+  const error = useContext(Refusal)
+  const { param } = error instanceof ApiError ? error : { param: undefined }
+  const isRefused = name !== undefined && (param === name || param?.startsWith(`${name}.`))
+  const described = [isRefused && `${id}-refusal`, hint && `${id}-hint`].filter(Boolean).join(' ')
+  const input = {
+    id,
+    ...(described && { 'aria-describedby': described }),
+    ...(isRefused && { 'aria-invalid': /** @type {const} */ (true) }),
+  }
+  const around = (/** @type {ComponentChildren[]} */ ...children) =>
+    h(
+      'div',
+      { class: check ? 'field check' : compact ? 'field compact' : 'field' },
+      !check && h('label', { for: id }, label),
+      ...children,
+      check && h('label', { for: id }, label),
+      isRefused && h('p', { class: 'fine negative', id: `${id}-refusal` }, /** @type {ApiError} */ (error).message),
+      hint && h('p', { class: 'fine', id: `${id}-hint` }, hint),
+    )
+  return { input, around }
 }
-
-/** @param {string} id @param {string | undefined} hint */
-const described = (id, hint) => (hint ? { 'aria-describedby': `${id}-hint` } : {})
 
 /**
  * @param {FieldProperties & {
@@ -33,57 +52,53 @@ const described = (id, hint) => (hint ? { 'aria-describedby': `${id}-hint` } : {
  *   min?: string, step?: string, mono?: boolean, suggestions?: readonly string[],
  * }} properties
  */
-export function TextField({ label, value, onChange, hint, compact, type = 'text', mono, suggestions, ...rest }) {
-  const id = useId()
-  const input = h('input', {
-    id,
-    type,
-    value,
-    ...rest,
-    ...described(id, hint),
-    ...(suggestions && { list: `${id}-list` }),
-    class: mono ? 'mono' : undefined,
-    autocomplete: 'off',
-    spellcheck: false,
-    onInput: (event) => onChange(event.currentTarget.value),
-  })
-  const options = suggestions?.map((each) => h('option', { value: each }))
-  return h(Labelled, { label, hint, compact, id }, input, options && h('datalist', { id: `${id}-list` }, ...options))
+export function TextField({ label, name, value, onChange, hint, compact, type = 'text', mono, suggestions, ...rest }) {
+  const { input, around } = useField({ label, name, hint, compact })
+  const list = suggestions && `${input.id}-list`
+  return around(
+    h('input', {
+      ...input,
+      type,
+      value,
+      ...rest,
+      ...(list && { list }),
+      class: mono ? 'mono' : undefined,
+      autocomplete: 'off',
+      spellcheck: false,
+      onInput: (event) => onChange(event.currentTarget.value),
+    }),
+    list && h('datalist', { id: list }, ...suggestions.map((each) => h('option', { value: each }))),
+  )
 }
 
 /** @param {FieldProperties & { rows?: number, placeholder?: string, onKeyDown?: (event: KeyboardEvent) => unknown }} properties */
-export function TextArea({ label, value, onChange, hint, compact, rows = 3, required, placeholder, onKeyDown }) {
-  const id = useId()
+export function TextArea({ label, name, value, onChange, hint, compact, rows = 3, required, placeholder, onKeyDown }) {
+  const { input, around } = useField({ label, name, hint, compact })
   const onInput = (/** @type {{ currentTarget: HTMLTextAreaElement }} */ event) => onChange(event.currentTarget.value)
-  const area = h('textarea', { id, rows, value, required, placeholder, onInput, onKeyDown, ...described(id, hint) })
-  return h(Labelled, { label, hint, compact, id }, area)
+  return around(h('textarea', { ...input, rows, value, required, placeholder, onInput, onKeyDown }))
 }
 
 /** @param {FieldProperties & { options: readonly (readonly [value: string, text: string])[] }} properties */
-export function SelectField({ label, value, onChange, hint, compact, required, options }) {
-  const id = useId()
-  const select = h(
-    'select',
-    { id, value, required, ...described(id, hint), onChange: (event) => onChange(event.currentTarget.value) },
-    ...options.map(([each, text]) => h('option', { value: each, selected: each === value }, text)),
+export function SelectField({ label, name, value, onChange, hint, compact, required, options }) {
+  const { input, around } = useField({ label, name, hint, compact })
+  return around(
+    h(
+      'select',
+      { ...input, value, required, onChange: (event) => onChange(event.currentTarget.value) },
+      ...options.map(([each, text]) => h('option', { value: each, selected: each === value }, text)),
+    ),
   )
-  return h(Labelled, { label, hint, compact, id }, select)
 }
 
-/** @param {{ label: string, checked: boolean, onChange: (checked: boolean) => unknown, hint?: string }} properties */
-export function CheckField({ label, checked, onChange, hint }) {
-  const id = useId()
-  return h(
-    'div',
-    { class: 'field check' },
+/** @param {{ label: string, checked: boolean, onChange: (checked: boolean) => unknown, name?: string, hint?: string }} properties */
+export function CheckField({ label, name, checked, onChange, hint }) {
+  const { input, around } = useField({ label, name, hint, check: true })
+  return around(
     h('input', {
-      id,
+      ...input,
       type: 'checkbox',
       checked,
-      ...described(id, hint),
       onChange: (event) => onChange(event.currentTarget.checked),
     }),
-    h('label', { for: id }, label),
-    hint && h('p', { class: 'fine', id: `${id}-hint` }, hint),
   )
 }

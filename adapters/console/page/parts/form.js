@@ -21,6 +21,7 @@ export function submitting(run) {
 export function useFields(initial) {
   const [values, setValues] = useState(initial)
   const field = (/** @type {keyof F & string} */ name) => ({
+    name,
     value: values[name] ?? '',
     onChange: (/** @type {string} */ value) => setValues((before) => ({ ...before, [name]: value })),
   })

@@ -27,6 +27,15 @@ function textIn(record, name) {
   return typeof value === 'string' ? value : value.join(', ')
 }
 
+/** What the API calls the fields that are not called so here. @type {Readonly<Record<string, string>>} */
+const params = {
+  expires: 'expiresAt',
+  requests: 'rate.requests',
+  tokens: 'rate.tokens',
+  concurrent: 'rate.concurrent',
+  money: 'caps',
+}
+
 /** A limit that fits into a field. @param {unknown} given */
 function frequency(given) {
   return typeof given === 'string' ? given : ''
@@ -101,6 +110,7 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
   const more = declared.slice(1)
   const [open, setOpen] = useState(false)
   const field = (/** @type {string} */ name) => ({
+    name: params[name] ?? name,
     value: fields[name] ?? textIn(record, name),
     onChange: (/** @type {string} */ value) => setFields((before) => ({ ...before, [name]: value })),
   })

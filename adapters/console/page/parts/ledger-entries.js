@@ -1,4 +1,5 @@
 import { h } from '../preact.js'
+import { useEffect } from 'preact/hooks'
 import { accountPath, urlOf } from '../api.js'
 import { dateTime } from '../format.js'
 import { usePages } from '../load.js'
@@ -13,9 +14,14 @@ import { table } from './table.js'
 /** @import { Pages } from '../load.js' */
 /** @import { EntryView } from '../shapes.d.ts' */
 
-/** The ledger entries. @param {{ account: string, turn: number }} properties */
+/** The ledger entries; those of returned holds change nothing, and are in the file only. @param {{ account: string, turn: number }} properties */
 export function LedgerEntries({ account, turn }) {
   const { list } = /** @type {Pages<EntryView>} */ (usePages(accountPath(account, 'entries'), {}, { turn }))
+  const rows = list.rows?.filter(({ kind }) => kind !== 'release')
+  const { next, loadMore, loadingMore } = list.more ?? {}
+  useEffect(() => {
+    if (rows?.length === 0 && next !== undefined && !loadingMore) void loadMore?.()
+  }, [list.rows])
   const csv = h(
     LinkButton,
     { href: urlOf(accountPath(account, 'entries.csv')), icon: 'download', download: true },
@@ -27,6 +33,7 @@ export function LedgerEntries({ account, turn }) {
     table({
       caption: t('ledgerEntries'),
       ...list,
+      rows,
       keyOf: ({ number }) => String(number),
       empty: h(Empty, { title: t('noEntries') }),
       columns: [

@@ -28,7 +28,7 @@ import { ErrorNotice, Loading } from './notice.js'
  * }} TableProperties
  */
 
-/** A table of rows, or what there is to say instead. @template T @param {TableProperties<T>} properties */
+/** A table of rows, or what there is to say instead. On a phone one of many columns is a list of cards. @template T @param {TableProperties<T>} properties */
 export function table(properties) {
   return h(Table, properties)
 }
@@ -44,28 +44,46 @@ function Table({ caption, columns, rows, keyOf, empty, loading = false, error, r
   const sign = sorted.isUp ? -1 : 1
   const ordered = order === undefined ? rows : rows.toSorted((left, right) => sign * (order(right) - order(left)))
   const sort = (/** @type {string} */ by) => setSorted({ by, isUp: by === sorted.by && !sorted.isUp })
+  // Roles, because Safari forgets those of elements that are shown in another way.
+  const rowOf = (/** @type {ComponentChildren[]} */ cells, /** @type {string} */ key) =>
+    h('tr', { role: 'row', key }, ...cells)
   return h(
     'div',
-    { class: 'table', 'aria-busy': loading },
+    { class: shown.length > 3 ? 'table cards' : 'table', 'aria-busy': loading },
     h(
       'div',
       { class: 'scroll', role: 'region', 'aria-label': caption, tabIndex: 0 },
       h(
         'table',
-        null,
+        { role: 'table' },
         h('caption', { class: 'visually-hidden' }, caption),
-        h('thead', null, h('tr', null, ...shown.map((column) => headOf(column, sorted, sort)))),
+        h(
+          'thead',
+          { role: 'rowgroup' },
+          rowOf(
+            shown.map((column) => headOf(column, sorted, sort)),
+            '',
+          ),
+        ),
         h(
           'tbody',
-          null,
-          ...ordered.map((row, at) => h('tr', { key: keyOf(row, at) }, ...shown.map((column) => cellOf(column, row)))),
+          { role: 'rowgroup' },
+          ...ordered.map((row, at) =>
+            rowOf(
+              shown.map((column) => cellOf(column, row)),
+              keyOf(row, at),
+            ),
+          ),
         ),
         rows.length > 1 &&
           shown.some(({ total }) => total !== undefined) &&
           h(
             'tfoot',
-            null,
-            h('tr', null, ...shown.map((column) => cellOf({ ...column, cell: () => column.total }, {}))),
+            { role: 'rowgroup' },
+            rowOf(
+              shown.map((column) => cellOf({ ...column, cell: () => column.total }, {})),
+              '',
+            ),
           ),
       ),
     ),
@@ -81,7 +99,11 @@ function Table({ caption, columns, rows, keyOf, empty, loading = false, error, r
  */
 function headOf({ title, numeric, hiddenTitle, order }, { by, isUp }, sort) {
   const text = hiddenTitle ? h('span', { class: 'visually-hidden' }, title) : title
-  const properties = { scope: 'col', class: numeric ? 'numeric' : undefined }
+  const properties = {
+    scope: 'col',
+    role: /** @type {const} */ ('columnheader'),
+    class: numeric ? 'numeric' : undefined,
+  }
   if (order === undefined) return h('th', properties, text)
   const state = by !== title ? undefined : isUp ? 'ascending' : 'descending'
   const mark = state && h('span', { 'aria-hidden': 'true' }, isUp ? ' ↑' : ' ↓')
@@ -90,7 +112,8 @@ function headOf({ title, numeric, hiddenTitle, order }, { by, isUp }, sort) {
 }
 
 /** @template T @param {Column<T>} column @param {T} row */
-function cellOf({ cell, numeric, head, oneLine }, row) {
-  const classes = numeric ? 'numeric' : oneLine ? 'nowrap' : undefined
-  return head ? h('th', { scope: 'row', class: classes }, cell(row)) : h('td', { class: classes }, cell(row))
+function cellOf({ title, cell, numeric, head, oneLine, hiddenTitle }, row) {
+  const properties = { class: numeric ? 'numeric' : oneLine ? 'nowrap' : undefined }
+  if (head) return h('th', { ...properties, scope: 'row', role: 'rowheader' }, cell(row))
+  return h('td', { ...properties, role: 'cell', ...(!hiddenTitle && { 'data-title': title }) }, cell(row))
 }
