@@ -19,9 +19,17 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 /** The reply of a route. */
 export async function replyOf(route: Route, call: AdminCall, exports: Exports): Promise<Reply> {
   if (route.produces === 'bytes') return route.answer(call)
-  if (route.produces === 'json') return jsonReply(await route.answer(call), route.status)
+  const begin = () => exports.begin(call.identity.role === 'account' ? call.identity.account : undefined)
+  if (route.produces === 'json') {
+    const end = route.isLong && begin()
+    try {
+      return jsonReply(await route.answer(call), route.status)
+    } finally {
+      end?.()
+    }
+  }
   const headers = { 'content-type': types[route.produces], 'content-disposition': attachment(route) }
-  const end = exports.begin(call.identity.role === 'account' ? call.identity.account : undefined)
+  const end = begin()
   try {
     const pieces = route.answer(call)[Symbol.asyncIterator]()
     // An invalid question fails at the first piece, while there can still be an error reply.
@@ -68,10 +76,10 @@ async function* bytesOf(
   }
 }
 
-/** The most files that one account reads at a time, because each keeps pages of the stores in memory. */
+/** The most files and statements that one account reads at a time, because each keeps pages of the stores in memory. */
 const most = 4
 
-/** Counts the files that are being sent, by account. */
+/** Counts the files and statements that are being read, by account. */
 export class Exports {
   readonly #open = new Map<string, number>()
 
@@ -80,7 +88,7 @@ export class Exports {
     if (account === undefined) return () => undefined
     const count = this.#open.get(account) ?? 0
     if (count >= most) {
-      const message = `At most ${most} files can be downloaded at a time. Wait until one is complete.`
+      const message = `At most ${most} files and statements can be read at a time. Wait until one is complete.`
       throw new GatewayError('rate_limit_exceeded', { message, retryAfterMs: 5_000 })
     }
     this.#open.set(account, count + 1)

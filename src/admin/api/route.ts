@@ -63,6 +63,8 @@ type Produced =
       readonly produces: 'json'
       readonly status: 200 | 201
       readonly response: z.ZodType
+      /** It reads as much as a file does: few at a time. */
+      readonly isLong?: true
       answer(call: AdminCall): unknown
     }
   | {
@@ -101,7 +103,12 @@ type Handler<Query extends Shape, Body> = {
 >
 
 type Answer<C> =
-  | { readonly response: z.ZodType; readonly status?: 201; readonly answer: (call: C) => unknown }
+  | {
+      readonly response: z.ZodType
+      readonly status?: 201
+      readonly isLong?: true
+      readonly answer: (call: C) => unknown
+    }
   | { readonly page: z.ZodType; readonly answer: (call: C) => Promise<Page<unknown>> }
   | { readonly list: z.ZodType; readonly answer: (call: C) => Promise<readonly unknown[]> | readonly unknown[] }
   | { readonly csv: (call: C) => AsyncIterable<string> }

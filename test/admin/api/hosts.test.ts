@@ -19,7 +19,7 @@ import { mount as fetchMount } from 'modelhatch/fetch'
 import { mount as koaHost } from 'modelhatch/koa'
 import { mount as nodeMount } from 'modelhatch/node'
 import { sqlite } from 'modelhatch/sqlite'
-import { memoryUsageStore, type Gateway } from '../../../src/index.ts'
+import { memoryLedger, memoryUsageStore, type Gateway } from '../../../src/index.ts'
 import { serve } from '../../adapters/hosts/serve.ts'
 import { authorize, gatewayWith, record, send } from './served.ts'
 
@@ -232,6 +232,34 @@ test('an account downloads few files at a time, and each end of one makes room',
   for (const gate of gates) gate()
   expect((await open[0]?.text())?.split('\r\n')).toHaveLength(4)
   expect((await begin()).status).toBe(200)
+})
+
+test('an account reads four statements at a time, as it reads files', async () => {
+  const gates: (() => void)[] = []
+  const ledger = memoryLedger()
+  const entries = ledger.entries?.bind(ledger)
+  // The second question of a statement waits for the test.
+  const held = Object.assign(ledger, {
+    async entries(...asked: Parameters<NonNullable<typeof entries>>) {
+      await new Promise<void>((resolve) => gates.push(resolve))
+      return entries?.(...asked) ?? { items: [] }
+    },
+  })
+  const gateway = gatewayWith({ billing: { currency: 'EUR', unpriced: 'free' }, storage: { ledger: held } })
+  await gateway.admin.accounts.open({ id: 'acme' })
+  const origin = await serve(nodeMount(adminApi(gateway, { authorize })))
+  const path = `/accounts/acme/statement?month=${new Date().toISOString().slice(0, 7)}`
+  const begin = (query = '') => send(origin, path + query, { headers: { 'x-as': 'acme' } })
+  const running = [begin(), begin(), begin(), begin()]
+  await expect.poll(() => gates.length).toBe(4)
+  const refused = await begin()
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5'])
+  const open = setInterval(() => gates.splice(0).forEach((resolve) => resolve()), 1)
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  // An invalid one gives its place back, too.
+  for (let index = 0; index < 5; index++) expect((await begin('&timeZone=Mars')).status).toBe(400)
+  expect((await begin()).status).toBe(200)
+  clearInterval(open)
 })
 
 test('once the gateway is being closed, requests get 503, and do not open its storage again', async () => {

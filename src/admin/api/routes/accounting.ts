@@ -81,6 +81,7 @@ export const accountingRoutes: readonly Route[] = [
       'Returns what an account paid and was charged in a calendar month, from the opening to the closing balance.',
     query: statementMonth,
     response: statement,
+    isLong: true,
     answer: ({ admin, account, query }) => admin.statement({ account, ...query }),
   }),
   forAccount('exportStatement', 'GET /accounts/{account}/statement.csv', {
