@@ -51,6 +51,8 @@ export interface Offers {
   readonly content: boolean
   /** Listing the video tasks of all accounts. */
   readonly videoSearch: boolean
+  /** Comparing the books with the bill of a vendor without a reader of one's own: the option `reports`, and usage records. */
+  readonly reconcile: boolean
   /** What calls cost the host, in usage: the option `prices`, a `cost` of a model, or a registry. */
   readonly costs: boolean
   /** `billing.currency`. Absent without billing. */
@@ -127,6 +129,7 @@ export class Admin {
       vendorKeys: vault !== undefined,
       content: services.content !== undefined,
       videoSearch: videos.isSearchable,
+      reconcile: usage !== undefined && Object.keys(services.reports).length > 0,
       costs: usage !== undefined && services.hasCosts,
       ...(currency !== undefined && { currency }),
     }
@@ -173,6 +176,11 @@ export class Admin {
    */
   eraseUser(account: string, user: string): Promise<void> {
     return this.#personal.eraseUser(account, user)
+  }
+
+  /** The vendors whose bills are read by the option `reports`. */
+  reports(): string[] {
+    return Object.keys(this.#services.reports)
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { AuditLog } from './audit/audit-log.ts'
 import type { Actor, Note } from './audit/change.ts'
+import type { VendorReportReader } from './reconcile/contract.ts'
 import type { Meter } from '../admission/meter.ts'
 import type { CapHolds } from '../admission/cap-holds.ts'
 import type { SettlementQueue } from '../admission/settlement-queue.ts'
@@ -62,6 +63,8 @@ export interface AdminServices {
   /** Undefined if administration cannot change models. */
   readonly registry: RegistryServices | undefined
   readonly prices: PriceTable | undefined
+  /** Readers of vendors' bills, by the names of providers. */
+  readonly reports: Readonly<Record<string, VendorReportReader>>
   /** Whether it may be known what calls cost the host. */
   readonly hasCosts: boolean
   readonly minimumTopUp: string

@@ -17,11 +17,11 @@ export const percent = (part) =>
 /** @param {string} currency */
 const styleOf = (currency) => /** @type {const} */ ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
 
-/** Whether a currency is one that the browser knows. @param {string | undefined} currency @returns {currency is string} */
-const isCode = (currency) => currency !== undefined && /^[A-Z]{3}$/.test(currency)
+/** Whether a currency may be one that the browser knows. @param {string} currency */
+const isCode = (currency) => /^[A-Z]{3}$/.test(currency)
 
-/** Digits after the point that amounts of a currency have: 2 for EUR, 0 for JPY, 3 for KWD. @param {string | undefined} currency */
-function minorDigits(currency) {
+/** Digits after the point that amounts of a currency have: 2 for EUR, 0 for JPY, 3 for KWD. @param {string} [currency] */
+function minorDigits(currency = '') {
   if (!isCode(currency)) return 2
   return new Intl.NumberFormat('en', styleOf(currency)).resolvedOptions().minimumFractionDigits ?? 2
 }
@@ -33,7 +33,8 @@ function minorDigits(currency) {
 export function money(amount, currency, digits = 6, least = minorDigits(currency)) {
   const value = /** @type {Intl.StringNumericLiteral} */ (amount)
   const decimals = { minimumFractionDigits: least, maximumFractionDigits: digits }
-  if (isCode(currency)) return new Intl.NumberFormat(language(), { ...styleOf(currency), ...decimals }).format(value)
+  if (currency !== undefined && isCode(currency))
+    return new Intl.NumberFormat(language(), { ...styleOf(currency), ...decimals }).format(value)
   const number = new Intl.NumberFormat(language(), decimals).format(value)
   return currency === undefined ? number : `${number} ${currency}`
 }

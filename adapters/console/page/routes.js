@@ -8,6 +8,7 @@ import { KeysPage } from './pages/keys.js'
 import { ModelsPage } from './pages/models.js'
 import { OverviewPage } from './pages/overview.js'
 import { PlaygroundPage } from './pages/playground.js'
+import { ReconcilePage } from './pages/reconcile.js'
 import { RegistryPage } from './pages/registry.js'
 import { RequestPage } from './pages/request.js'
 import { RequestsPage } from './pages/requests.js'
@@ -18,7 +19,7 @@ import { VideosPage } from './pages/videos.js'
 /** @import { VNode } from './preact.js' */
 /** @import { Me } from './shapes.d.ts' */
 
-/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'invoices' | 'models' | 'registry' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
+/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'invoices' | 'reconcile' | 'models' | 'registry' | 'videos' | 'audit' | 'playground' | 'setup'} PageName */
 
 /**
  * @typedef {object} Entry
@@ -47,6 +48,11 @@ export const entries = [
     page: ({ account: own }, id = own) => (id === undefined ? h(AccountsPage, null) : h(AccountPage, { id, key: id })),
   },
   { name: 'invoices', isOffered: (me) => me.isBilled && hasUsage(me), page: () => h(InvoicesPage, null) },
+  {
+    name: 'reconcile',
+    isOffered: ({ readOnly, features }) => features.reconcile && !readOnly,
+    page: () => h(ReconcilePage, null),
+  },
   { name: 'models', isOffered: always, page: () => h(ModelsPage, null) },
   {
     name: 'registry',

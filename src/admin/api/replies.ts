@@ -19,9 +19,10 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 /** The reply of a route. */
 export async function replyOf(route: Route, call: AdminCall, exports: Exports): Promise<Reply> {
   if (route.produces === 'bytes') return route.answer(call)
-  const begin = () => exports.begin(call.identity.role === 'account' ? call.identity.account : undefined)
+  const account = call.identity.role === 'account' ? call.identity.account : undefined
   if (route.produces === 'json') {
-    const end = route.isLong && begin()
+    // Those of the operator are bounded together.
+    const end = route.isLong && exports.begin(account ?? '')
     try {
       return jsonReply(await route.answer(call), route.status)
     } finally {
@@ -29,7 +30,7 @@ export async function replyOf(route: Route, call: AdminCall, exports: Exports): 
     }
   }
   const headers = { 'content-type': types[route.produces], 'content-disposition': attachment(route) }
-  const end = begin()
+  const end = exports.begin(account)
   try {
     const pieces = route.answer(call)[Symbol.asyncIterator]()
     // An invalid question fails at the first piece, while there can still be an error reply.
@@ -88,7 +89,7 @@ export class Exports {
     if (account === undefined) return () => undefined
     const count = this.#open.get(account) ?? 0
     if (count >= most) {
-      const message = `At most ${most} files and statements can be read at a time. Wait until one is complete.`
+      const message = `At most ${most} of these can be read at a time. Wait until one is complete.`
       throw new GatewayError('rate_limit_exceeded', { message, retryAfterMs: 5_000 })
     }
     this.#open.set(account, count + 1)

@@ -9,6 +9,7 @@ import { contentRoutes } from './routes/content.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { modelRoutes } from './routes/models.ts'
 import { personalRoutes } from './routes/personal.ts'
+import { reconcileRoutes } from './routes/reconcile.ts'
 import { registryRoutes } from './routes/registry.ts'
 import { usageRoutes } from './routes/usage.ts'
 import { vendorKeyRoutes } from './routes/vendor-keys.ts'
@@ -29,6 +30,7 @@ const described: readonly Route[] = [
   ...videoRoutes,
   ...personalRoutes,
   ...auditRoutes,
+  ...reconcileRoutes,
   ...registryRoutes,
 ]
 

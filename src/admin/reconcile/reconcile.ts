@@ -22,8 +22,8 @@ export interface ReconcileQuestion {
   readonly from: number
   /** End of the period, exclusive: midnight in UTC. Milliseconds since the epoch. */
   readonly to: number
-  /** Reads the bill, such as `openaiReport({ adminKey })`. */
-  readonly report: VendorReportReader
+  /** Reads the bill, such as `openaiReport({ adminKey })`. Default: that of the option `reports`. */
+  readonly report?: VendorReportReader
   /** Units of the gateway's currency for one of the report's. A decimal string. Default `1`. */
   readonly rate?: string
 }
@@ -70,14 +70,18 @@ const rule = strict({
   vendor: id,
   from: midnight,
   to: midnight,
-  report: z.custom((value) => typeof value === 'function', 'must be a reader, such as openaiReport({ adminKey })'),
+  report: z
+    .custom((value) => typeof value === 'function', 'must be a reader, such as openaiReport({ adminKey })')
+    .optional(),
   rate: parsed((rate: string) => parseFactor(rate, 'rate')).optional(),
 })
 
 /** Reads all records of the period, and the report. */
 export async function reconcile(services: AdminServices, question: ReconcileQuestion): Promise<Reconciliation> {
   requireValid(rule, question)
-  const { vendor, from, to, report, rate = '1' } = question
+  const { vendor, from, to, rate = '1' } = question
+  const report = question.report ?? (Object.hasOwn(services.reports, vendor) ? services.reports[vendor] : undefined)
+  if (report === undefined) throw invalid('The option "reports" has no reader of this name.', 'vendor')
   if (to <= from) throw invalid('"to" must be after "from".', 'to')
   const factor = parseFactor(rate, 'rate')
   const bill = await report({ from, to })

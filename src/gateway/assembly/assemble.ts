@@ -156,6 +156,7 @@ export function assemble(options: GatewayOptions): Assembly {
     groups: () => Object.keys(groups),
     registry: live && stores.registry && { live, store: stores.registry, guard: registryGuard },
     prices: options.prices,
+    reports: options.reports ?? {},
     hasCosts: options.prices !== undefined || own === undefined || live !== undefined || hasCosts(own),
     currency: billing?.currency,
     minimumTopUp: billing?.minimumTopUp ?? '1',

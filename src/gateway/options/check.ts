@@ -22,6 +22,7 @@ import {
 import { newKeyShape } from '../../callers/key-fields.ts'
 import { scopedCaps } from '../../records/cap-rules.ts'
 import { frequency } from '../../records/rate-rules.ts'
+import type { VendorReportReader } from '../../admin/reconcile/contract.ts'
 import type { Telemetry } from '../../observe/contract.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
@@ -41,6 +42,11 @@ const telemetry = z.custom<Telemetry>(
 const logger = z.custom<Logger>(
   (value) => typeof Object(value).warn === 'function' && typeof Object(value).error === 'function',
   'must be a logger with the methods warn and error, such as pino()',
+)
+
+const reportReader = z.custom<VendorReportReader>(
+  (value) => typeof value === 'function',
+  'must be a reader, such as openaiReport({ adminKey })',
 )
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -170,6 +176,9 @@ const schema = strict({
     tokenCounts: frequency,
   })
     .partial()
+    .optional(),
+  reports: z
+    .record(z.string().min(1), reportReader, 'must be an object of readers by the names of providers')
     .optional(),
   usage: strict({
     record: z.boolean(),

@@ -1,3 +1,4 @@
+import type { VendorReportReader } from '../../admin/reconcile/contract.ts'
 import type { Alert } from '../../admission/alerts/alert.ts'
 import type { AlertWebhookOptions } from '../../admission/alerts/delivery.ts'
 import type { Authenticate } from '../../callers/authenticate.ts'
@@ -114,6 +115,11 @@ export interface GatewayOptions {
   readonly prices?: PriceTable
   /** How the limits of groups, keys and models (`rate`) are enforced. */
   readonly limits?: LimitOptions
+  /**
+   * Readers of vendors' bills by the names of providers, such as `{ openai: openaiReport({ adminKey }) }`: the operator compares the
+   * books with them in the console. A vendor is only asked when somebody does. Default: none.
+   */
+  readonly reports?: Readonly<Record<string, VendorReportReader>>
   /** How usage is recorded. Default: all requests if `storage` or `billing` is set, otherwise none. */
   readonly usage?: UsageOptions
   /** How responses to requests with an `Idempotency-Key` are replayed; false ignores the header. */

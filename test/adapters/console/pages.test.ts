@@ -77,6 +77,7 @@ describe.skipIf(!hasChromium)('the pages', () => {
       [
         ...pages,
         ['#/audit?range=30d', 'Audit log', 'keys.create'],
+        ['#/reconcile', 'Reconcile', 'Compare'],
         ['#/registry', 'Configuration', 'set in code'],
         ['#/accounts', 'Accounts', 'Globex Corporation'],
         ['#/accounts/acme', 'acme', 'monthly'],

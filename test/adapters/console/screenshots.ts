@@ -62,6 +62,7 @@ const pages: [name: string, who: string, address: string, act?: string][] = [
   ['account-top-up', 'admin', '#/accounts/acme', '.actions .primary'],
   ['invoices', 'admin', '#/invoices'],
   ['invoice', 'admin', '#/invoices?account=acme'],
+  ['reconcile', 'admin', '#/reconcile', 'form .primary'],
   ['models', 'admin', '#/models'],
   ['videos', 'admin', '#/videos'],
   ['video', 'admin', '#/videos', 'th button'],

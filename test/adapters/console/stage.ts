@@ -4,7 +4,15 @@ import Koa from 'koa'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGateway, landscapeVideo } from 'modelhatch'
-import type { Exchange, Gateway, GatewayOptions, Mountable, StorageBundle, UsageRecord } from 'modelhatch'
+import type {
+  Exchange,
+  Gateway,
+  GatewayOptions,
+  Mountable,
+  StorageBundle,
+  UsageRecord,
+  VendorReportReader,
+} from 'modelhatch'
 import { createConsole, type ConsoleOptions } from 'modelhatch/console'
 import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountKoa } from 'modelhatch/koa'
@@ -43,6 +51,21 @@ const models: GatewayOptions['models'] = {
   'demo-video-landscape': { provider: local, video: landscapeVideo, price: { second: '0.1' } },
 }
 
+/** A bill with the same on each day. */
+const bill: VendorReportReader = async ({ from, to }) => {
+  const starts = Array.from({ length: (to - from) / 86_400_000 }, (_, day) => from + day * 86_400_000)
+  const row = (start: number) => ({ start, end: start + 86_400_000, model: 'claude-sonnet' })
+  const counts = { requests: 30, inputTokens: 90_000, cachedTokens: 8_000, outputTokens: 14_000 }
+  return {
+    usage: starts.map((start) => ({ ...row(start), ...counts })),
+    charges: starts.map((start) => ({
+      day: new Date(start).toISOString().slice(0, 10),
+      model: 'claude-sonnet',
+      cost: '0.31',
+    })),
+  }
+}
+
 export const accounts = ['acme', 'globex'] as const
 export type Account = (typeof accounts)[number]
 
@@ -76,6 +99,7 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
     registry: { providers: { local } },
     billing: { currency: 'EUR', minimumTopUp: '1' },
     usage: { lines: true },
+    reports: { demo: bill },
     ownKeys: { secrets: ['a secret of at least 32 characters'] },
     storage,
   })

@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { memoryUsageStore } from '../../../src/index.ts'
+import { csvReport, memoryUsageStore } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
 import { routes } from '../../../src/admin/api/routes.ts'
 import { gatewayWith, record, served, withContent, withVendorKeys, type Served } from './served.ts'
@@ -71,6 +71,9 @@ test('responses have the fields that the document describes, and no others', asy
     billing: { currency: 'EUR', lowBalance: ['10'] },
     ...withVendorKeys,
     registry: { providers: { ours: demo() } },
+    reports: {
+      ours: csvReport('day,model,input_tokens,cached_tokens,output_tokens,cost\n2026-10-01,demo,9,0,9,1'),
+    },
     ...(await withContent({ user: 'u', key: 'k', session: 's', code: 'server_error' })),
   })
   const { accounts, alerts, keys } = gateway.admin
@@ -121,6 +124,10 @@ test('responses have the fields that the document describes, and no others', asy
   await check('openAccount', '/accounts', { body: { id: 'beta', name: 'Beta', unlimited: true } })
   await check('updateAccount', '/accounts/beta', { body: { name: 'B' } })
   await check('listAccounts', '/accounts')
+  await check('listReports', '/reports')
+  const october = { from: Date.parse('2026-10-01'), to: Date.parse('2026-10-02') }
+  const { findings } = await check('reconcile', '/reconciliations', { body: { vendor: 'ours', ...october } })
+  expect(findings).toHaveLength(1)
   await check('getAccount', own)
   await check('topUp', `${own}/top-ups`, { body: { amount: '2', reference: 'r2' } })
   await check('allow', '/accounts/planned/allowance', { method: 'PUT', body: { amount: '1', reference: 'plan' } })

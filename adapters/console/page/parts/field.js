@@ -48,7 +48,7 @@ function useField({ label, name, hint, compact, check }) {
 
 /**
  * @param {FieldProperties & {
- *   type?: 'text' | 'search' | 'password' | 'number' | 'datetime-local' | 'month', placeholder?: string, pattern?: string,
+ *   type?: 'text' | 'search' | 'password' | 'number' | 'date' | 'datetime-local' | 'month', placeholder?: string, pattern?: string,
  *   min?: string, step?: string, mono?: boolean, suggestions?: readonly string[],
  * }} properties
  */

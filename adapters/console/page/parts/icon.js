@@ -8,6 +8,7 @@ const outlines = {
   keys: 'M12.5 11.5a4 4 0 1 0-4-4c0 .5.1 1 .3 1.4L3 14.7V17h3v-2h2v-2l1.1-1.2a4 4 0 0 0 3.4.7M13.5 6.5h.01',
   accounts: 'M3 5h14v11H3zM3 8.5h14M13 12.5h1.5',
   invoices: 'M5 3h10v14l-2.5-1.5L10 17l-2.5-1.5L5 17zM7.5 7h5M7.5 10h5',
+  reconcile: 'M10 3v14M6 17h8M4 6h12M4 6l-2 5.5h4zM16 6l-2 5.5h4z',
   models: 'M10 3l6.5 3.5v7L10 17l-6.5-3.5v-7zM3.5 6.5L10 10l6.5-3.5M10 10v7',
   registry: 'M4 5h12M4 10h12M4 15h12M7 3.5v3M13 8.5v3M8 13.5v3',
   videos: 'M3 5h10v10H3zM13 9l4-2.5v7L13 11',

@@ -44,9 +44,6 @@ function Table({ caption, columns, rows, keyOf, empty, loading = false, error, r
   const sign = sorted.isUp ? -1 : 1
   const ordered = order === undefined ? rows : rows.toSorted((left, right) => sign * (order(right) - order(left)))
   const sort = (/** @type {string} */ by) => setSorted({ by, isUp: by === sorted.by && !sorted.isUp })
-  // Roles, because Safari forgets those of elements that are shown in another way.
-  const rowOf = (/** @type {ComponentChildren[]} */ cells, /** @type {string} */ key) =>
-    h('tr', { role: 'row', key }, ...cells)
   return h(
     'div',
     { class: shown.length > 3 ? 'table cards' : 'table', 'aria-busy': loading },
@@ -91,6 +88,11 @@ function Table({ caption, columns, rows, keyOf, empty, loading = false, error, r
     more?.next !== undefined &&
       h('div', { class: 'more' }, h(Button, { busy: more.loadingMore, onClick: more.loadMore }, t('loadMore'))),
   )
+}
+
+/** With roles, because Safari forgets those of elements that are shown in another way. @param {ComponentChildren[]} cells @param {string} key */
+function rowOf(cells, key) {
+  return h('tr', { role: 'row', key }, ...cells)
 }
 
 /**

@@ -17,6 +17,7 @@ export const modelRoutes: readonly Route[] = [
     response: me,
     async answer({ admin, identity, readOnly, groups }) {
       const { currency, ...features } = admin.offers()
+      const isOperator = identity.role === 'admin'
       return {
         role: identity.role,
         ...(identity.role === 'account' && { account: identity.account }),
@@ -27,7 +28,8 @@ export const modelRoutes: readonly Route[] = [
         units: usageUnits,
         features: {
           ...features,
-          costs: features.costs && identity.role === 'admin',
+          reconcile: features.reconcile && isOperator,
+          costs: features.costs && isOperator,
           content: features.content && identity.content === true,
         },
       }

@@ -62,6 +62,7 @@ export const me: z.ZodObject = z.object({
     vendorKeys: z.boolean(),
     videoSearch: z.boolean(),
     content: z.boolean().describe('Whether the identity may read what was asked and answered.'),
+    reconcile: z.boolean().describe('False except for the operator.'),
     costs: z.boolean().describe('Whether it is known what calls cost the host. False except for the operator.'),
   }),
 })
