@@ -55,7 +55,7 @@ export type { Caller, KeyQuestion, KeyRecord, KeyStore } from './callers/contrac
 export type { KeyProperties } from './callers/key-fields.ts'
 export { hashKey, mintKey, type MintedKey, type MintOptions } from './callers/key.ts'
 export { memoryKeyStore } from './callers/memory.ts'
-export type { BillingExport, ExportBatch, ExportedEntry } from './money/export/contract.ts'
+export type { BillingExport, ExportBatch, ExportedEntry, ExportState } from './money/export/contract.ts'
 export { stripeMeter, type StripeMeterOptions } from './money/export/stripe.ts'
 export type { Cap, RollingPeriod, ScopedCap } from './records/cap.ts'
 export type { AttemptRecord } from './money/attempt-log.ts'

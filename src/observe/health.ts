@@ -1,3 +1,4 @@
+import type { ExportState } from '../money/export/contract.ts'
 import type { BreakerChange, GatewayState } from './gateway-state.ts'
 
 /** A store, by its name in the option `storage`. */
@@ -32,6 +33,8 @@ export interface GatewayHealth extends Omit<GatewayState, 'closing' | 'breakers'
   readonly deployments: readonly DeploymentHealth[]
   /** Video tasks whose next step is due, 1,000 at most. Absent if the task store cannot count them. */
   readonly tasksDue?: number
+  /** What this process knows of `billing.export`. Absent without it. */
+  readonly export?: ExportState
 }
 
 /** Whether a store can be reached, as of its last check. */

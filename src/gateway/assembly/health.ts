@@ -12,7 +12,7 @@ export async function healthOf(
   isClosing: () => boolean,
   isDraining: () => boolean,
 ): Promise<GatewayHealth> {
-  const { checks, deployments } = assembly
+  const { admission, checks, deployments } = assembly
   const { stores, tasksDue }: StoreResults = isClosing() ? checks.last : await checks.read()
   const { closing, breakers: _, ...state } = gatewayStateOf(assembly, isClosing())
   const draining = closing || isDraining()
@@ -23,6 +23,7 @@ export async function healthOf(
     deployments: deployments.health,
     ...state,
     ...(tasksDue !== undefined && { tasksDue }),
+    ...(admission.exporter && { export: admission.exporter.state }),
   }
 }
 

@@ -13,6 +13,16 @@ export interface BillingExport {
   readonly timeoutMs?: number
 }
 
+/** What a process knows of its export: other processes send, too. */
+export interface ExportState {
+  /** Accounts with a batch that was refused and comes again. */
+  readonly waiting: number
+  /** When a batch was sent last. Milliseconds since the epoch. Absent: none since the start. */
+  readonly sentAt?: number
+  /** When a batch was refused last, or took too long. Milliseconds since the epoch. Absent: none since the start. */
+  readonly refusedAt?: number
+}
+
 /** Entries of one account. */
 export interface ExportBatch {
   /** The same for each delivery of these entries, and for no others: 43 letters, digits, `-` and `_`. */

@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../ledger/contract.ts'
 import { changeLots, type AskLedger } from '../lots/credits.ts'
 import { lotsOf, type Exported } from '../lots/lots.ts'
 import { formatMoney } from '../money.ts'
-import type { BillingExport, ExportedEntry } from './contract.ts'
+import type { BillingExport, ExportedEntry, ExportState } from './contract.ts'
 
 /** Milliseconds between two looks at the accounts that were charged lately, and between two looks at all. */
 const [everyMs, allMs] = [2_000, 3_600_000]
@@ -37,6 +37,9 @@ export class Exporter {
   readonly #rounds: Rounds
   /** Accounts to look at, and until when. */
   readonly #recent = new Map<string, number>()
+  /** Accounts whose batch was refused and comes again. */
+  readonly #refused = new Set<string>()
+  #times: Omit<ExportState, 'waiting'> = {}
   #allAt = 0
   #closed = false
   #round: Promise<boolean> | undefined
@@ -54,6 +57,10 @@ export class Exporter {
   use(account: string): void {
     this.#recent.set(account, this.#options.now() + recentMs)
     this.#rounds.wake()
+  }
+
+  get state(): ExportState {
+    return { waiting: this.#refused.size, ...this.#times }
   }
 
   /** Stops after the batch that is being sent. */
@@ -101,7 +108,11 @@ export class Exporter {
     if (known === undefined || (known.until ?? 0) > now()) return false
     const entries = await this.#after(account, known)
     const last = entries.at(-1)
-    if (last === undefined) return false
+    if (last === undefined) {
+      // Another process has sent it.
+      this.#refused.delete(account)
+      return false
+    }
     const { done } = known
     const claim = { done, to: last.number, until: now() + 2 * this.#timeoutMs }
     const isFree = ({ done: at, to, until = 0 }: Exported) => at === done && to === known.to && until <= now()
@@ -113,10 +124,14 @@ export class Exporter {
       await within(this.#timeoutMs, sending(), 'billing.export.send()')
     } catch (error) {
       failed(account, error)
+      this.#refused.add(account)
+      this.#times = { ...this.#times, refusedAt: now() }
       this.use(account)
       await this.#write(account, { ...claim, until: now() + againMs }, isOurs)
       return false
     }
+    this.#refused.delete(account)
+    this.#times = { ...this.#times, sentAt: now() }
     await this.#write(account, { done: last.number }, (before) => before.done === done)
     return true
   }

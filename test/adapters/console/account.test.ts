@@ -1,6 +1,6 @@
 /** The page of an account: what expires, and what its ledger says. */
 import type { Browser } from 'playwright-core'
-import { createGateway } from 'modelhatch'
+import { createGateway, type BillingExport } from 'modelhatch'
 import { defineProvider, demo } from 'modelhatch/providers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
   })
   afterAll(() => browser?.close())
 
-  async function opened(currency = 'EUR') {
+  async function opened(currency = 'EUR', sink?: BillingExport) {
     const failing = defineProvider({
       name: 'failing',
       async chat() {
@@ -27,7 +27,8 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
     const gateway = createGateway({
       models: { demo: { provider: demo(), price }, failing: { provider: failing, price } },
       keys: { 'sk-acme': { account: 'acme' } },
-      billing: { currency },
+      billing: { currency, ...(sink && { export: sink }) },
+      usage: { record: true },
     })
     const served = await serveConsole('Express', gateway)
     onTestFinished(async () => {
@@ -83,6 +84,27 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
     await go('#/accounts')
     const rows = page.getByRole('table', { name: 'Ledger entries' }).locator('tbody tr')
     await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringMatching(/order.*€10\.00/s)])
+    await end()
+  })
+
+  test('is exported; the page of models and stores says when, and what waits', async () => {
+    let isDown = true
+    const send = () => {
+      if (isDown) throw new Error('not now')
+    }
+    const { accounts, url } = await opened('EUR', { since: 0, send })
+    await accounts.topUp({ account: 'acme', amount: '10', reference: 'order' })
+    const { page, go, end } = await visit(browser, url, 'admin')
+    const line = page.locator('.health > p')
+    const said = async () => {
+      await go('#/overview')
+      await go('#/models')
+      return line.innerText()
+    }
+    await expect.poll(said, { timeout: 30_000 }).toMatch(/Export of charges last refused .* · 1 accounts wait/)
+    expect(await violations(page)).toEqual([])
+    isDown = false
+    await expect.poll(said, { timeout: 30_000 }).toMatch(/Export of charges last sent [^·]* · last refused [^·]*$/)
     await end()
   })
 

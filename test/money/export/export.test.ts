@@ -107,10 +107,16 @@ test('a gateway exports charges and payments, and a batch that was refused comes
     if (batches.length === 1) throw new Error('not now')
   }
   const { url, gateway, receipt } = await scene(whole, { billing: { currency: 'EUR', export: { send, since: 0 } } })
+  const state = async () => (await gateway.health()).export
+  expect(await state()).toEqual({ waiting: 0 })
   await gateway.admin.accounts.topUp({ account: 'acme', amount: '1', reference: 'order-1' })
   await askChat(url)
   const { id } = await receipt()
+  await expect.poll(state, { timeout: 20_000 }).toEqual({ waiting: 1, refusedAt: expect.any(Number) as number })
   await expect.poll(() => batches.length, { timeout: 20_000 }).toBe(2)
+  await expect.poll(async () => (await state())?.waiting, { timeout: 20_000 }).toBe(0)
+  const { refusedAt = Infinity, sentAt = 0 } = (await state()) ?? {}
+  expect(sentAt).toBeGreaterThan(refusedAt)
   expect(batches[1]).toEqual(batches[0])
   expect(batches[1]).toMatchObject({
     account: 'acme',

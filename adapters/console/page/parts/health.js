@@ -1,6 +1,6 @@
 import { h } from '../preact.js'
 import { get } from '../api.js'
-import { duration, whole } from '../format.js'
+import { duration, relative, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { t } from '../words.js'
 import { Badge } from './badge.js'
@@ -34,6 +34,7 @@ export function HealthCard() {
           typeof count === 'number' && h('div', null, h('dt', null, name), h('dd', null, whole(count))),
       ),
     ),
+    health.export && h(ExportLine, { state: health.export }),
     h(
       'ul',
       { 'aria-label': t('stores') },
@@ -44,4 +45,16 @@ export function HealthCard() {
       }),
     ),
   )
+}
+
+/** What this process has sent to the sink of charges. @param {{ state: NonNullable<HealthView['export']> }} properties */
+function ExportLine({ state: { waiting, sentAt, refusedAt } }) {
+  const now = Date.now()
+  const parts = [
+    sentAt && t('exportSent', { when: relative(sentAt, now) }),
+    refusedAt && t('exportRefused', { when: relative(refusedAt, now) }),
+    waiting > 0 && t('exportWaiting', { count: whole(waiting) }),
+  ].filter(Boolean)
+  const tone = waiting > 0 ? 'danger' : 'ok'
+  return h('p', null, h(Badge, { tone }, t('exportOf')), ' ', parts.join(' · ') || t('exportNone'))
 }

@@ -372,6 +372,11 @@ export const en = {
   openCalls: 'Open calls',
   queued: 'Waiting to be written',
   droppedRecords: 'Dropped usage records',
+  exportOf: 'Export of charges',
+  exportNone: 'nothing sent by this process yet',
+  exportSent: 'last sent {when}',
+  exportRefused: 'last refused {when}',
+  exportWaiting: '{count} accounts wait',
   tasksDue: 'Video tasks due',
 
   // Videos

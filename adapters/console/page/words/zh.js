@@ -361,6 +361,11 @@ export const zh = {
   openCalls: '进行中的请求',
   queued: '等待写入',
   droppedRecords: '丢弃的用量记录',
+  exportOf: '费用导出',
+  exportNone: '此进程尚未发送',
+  exportSent: '上次发送：{when}',
+  exportRefused: '上次被拒：{when}',
+  exportWaiting: '{count} 个账户等待中',
   tasksDue: '到期的视频任务',
 
   video: '视频',

@@ -35,6 +35,14 @@ export const health: z.ZodObject = z.object({
   queues: z.record(z.string(), count).describe('What the stores have not accepted yet.'),
   droppedRecords: count.describe('Usage records dropped since the start.'),
   failingStores: z.array(z.string()),
+  export: z
+    .object({
+      waiting: count.describe('Accounts with a batch that was refused and comes again.'),
+      sentAt: time.optional(),
+      refusedAt: time.optional(),
+    })
+    .optional()
+    .describe('What this process knows of `billing.export`.'),
   tasksDue: count.optional().describe('Video tasks whose next step is due, 1,000 at most.'),
 })
 
