@@ -49,7 +49,10 @@ export async function load({ query }: Pick<Explained, 'query'>, schema: string, 
   await query('SET auto_explain.log_min_duration = -1')
   for (const insert of inserts) await query(`INSERT INTO ${schema}.${insert}`)
   for (const insert of usage(rows)) await query(insert.replaceAll('@.', `${schema}.`))
-  await query('ANALYZE')
+  // Not the whole database, where other tests want tables without statistics.
+  await query(`DO $$ DECLARE each text; BEGIN
+    FOR each IN SELECT oid::regclass FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r'
+    LOOP EXECUTE 'ANALYZE ' || each; END LOOP; END $$`)
   await query('RESET session_replication_role')
   await query('SET auto_explain.log_min_duration = 0')
 }
