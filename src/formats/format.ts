@@ -26,6 +26,17 @@ export interface Format<Traits> {
   eventWriter(asked: Asked): EventWriter
 }
 
+/** The forms in which vendors are asked. `generate`: the provider answers conversations themselves. */
+export type AskedFormat = FormatName | 'interactions' | 'generate'
+
+/** What of a format is needed to ask a vendor. */
+export interface Asking<Traits> extends Pick<
+  Format<Traits>,
+  'fieldNames' | 'chatFields' | 'prepare' | 'writeRequest' | 'stopsIn' | 'readAnswer' | 'eventReader'
+> {
+  readonly name: AskedFormat
+}
+
 /** The settings of a conversation that wires have fields for. */
 export const namedSettings = [
   'reasoning',

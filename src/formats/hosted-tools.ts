@@ -4,6 +4,7 @@
  */
 import type { Conversation, FormatName, OwnTool, Tool } from '../conversation/conversation.ts'
 import { fieldsOf, isRecord, itemsOf, type Fields } from '../wire/json.ts'
+import type { AskedFormat } from './format.ts'
 
 type Kind = 'search' | 'fetch' | 'code'
 
@@ -32,10 +33,10 @@ const searchField = 'web_search_options'
  */
 export function withHostedTools(
   conversation: Conversation,
-  format: FormatName | 'generate',
+  format: AskedFormat,
   allow: readonly string[],
 ): Conversation {
-  if (allow.length === 0 || format === 'generate') return conversation
+  if (allow.length === 0 || format === 'generate' || format === 'interactions') return conversation
   const { [searchField]: options, ...chat } = conversation.own?.chat ?? {}
   const asked: readonly Tool[] = isRecord(options)
     ? [...conversation.tools, { kind: 'own', format: 'chat', type: searchField, value: options }]

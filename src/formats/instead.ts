@@ -1,11 +1,11 @@
 /** What formats say in place of what they do not have. */
-import type { Block, FormatName, OwnBlock, Turn } from '../conversation/conversation.ts'
-import type { Target } from './format.ts'
+import type { Block, OwnBlock, Turn } from '../conversation/conversation.ts'
+import type { AskedFormat, Target } from './format.ts'
 
 /** What the wire `format` says in place of a block that only another one has. What it cannot say is reported. */
 export function insteadOf(
   { format: owner, instead, isNote, place = 'turns' }: OwnBlock,
-  format: FormatName | 'generate',
+  format: AskedFormat,
   to: Pick<Target<unknown>, 'omit'>,
 ): readonly Block[] {
   if (instead === undefined || isNote === true) to.omit(place, `a block of ${owner}`)
@@ -13,11 +13,7 @@ export function insteadOf(
 }
 
 /** The block, or what the wire says in its place. */
-export function saidAs(
-  block: Block,
-  format: FormatName | 'generate',
-  to: Pick<Target<unknown>, 'omit'>,
-): readonly Block[] {
+export function saidAs(block: Block, format: AskedFormat, to: Pick<Target<unknown>, 'omit'>): readonly Block[] {
   return block.kind === 'own' && block.format !== format ? insteadOf(block, format, to) : [block]
 }
 

@@ -1,10 +1,11 @@
 /** What the formats share of tools, and of the names of calls. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Conversation, Fields, FormatName, FunctionTool, OwnTool, Tool } from '../conversation/conversation.ts'
+import type { Conversation, Fields, FunctionTool, OwnTool, Tool } from '../conversation/conversation.ts'
+import type { AskedFormat } from './format.ts'
 import { stage, type Stage } from './stages/stage.ts'
 
 /** The tool as a format may say it: its own as it is, others as functions; undefined if there is no function for it. */
-export function sayable(tool: Tool, format: FormatName): FunctionTool | OwnTool | undefined {
+export function sayable(tool: Tool, format: AskedFormat): FunctionTool | OwnTool | undefined {
   return tool.kind === 'own' && tool.format !== format ? tool.instead : tool
 }
 

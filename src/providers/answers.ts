@@ -9,6 +9,7 @@ import type { ImageEvent, ImagesResponse } from '../wire/images.ts'
 import type { SpeechFacts } from '../wire/speech.ts'
 import type { Transcript, TranscriptEvent } from '../wire/transcriptions.ts'
 import type { GenerateContentResponse } from '../wire/gemini.ts'
+import type { InteractionObject } from '../wire/interactions.ts'
 import type { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 import type { Message } from '../wire/messages.ts'
 import type { GeneratedPart } from './generated-part.ts'
@@ -65,6 +66,12 @@ export type ContentAnswer =
   | AsyncIterable<GenerateContentResponse>
   | GenerateContentResponse
   | Verbatim<GenerateContentResponse>
+
+/**
+ * The response of the Interactions API: the events of its stream, or a complete one. The events must end with
+ * `interaction.completed`; without it the response counts as broken.
+ */
+export type InteractionAnswer = AsyncIterable<InteractionObject> | InteractionObject | Verbatim<InteractionObject>
 
 /** Images: a complete object, or events as they are generated. An iterable that ends without an error counts as complete. */
 export type ImageAnswer = AsyncIterable<ImageEvent | Verbatim<ImageEvent>> | ImagesResponse | Verbatim<ImagesResponse>

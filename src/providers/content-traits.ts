@@ -23,6 +23,8 @@ export interface GeminiTraits {
   readonly richResults: boolean
   /** Whether the API fetches URLs of everybody for the model. If not, only those of Google. */
   readonly fetchesUrls: boolean
+  /** Whether the model is only in the Interactions API. Not on Vertex AI. */
+  readonly interactions: boolean
   /** Whether the model accepts `systemInstruction`. If not, instructions become a user message. */
   readonly instructions: boolean
 }

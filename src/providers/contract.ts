@@ -11,6 +11,7 @@ import type { RerankAnswer, RerankRequest } from '../wire/rerank.ts'
 import type { SpeechRequest } from '../wire/speech.ts'
 import type { TranscriptionRequest } from '../wire/transcriptions.ts'
 import type { GenerateContentRequest } from '../wire/gemini.ts'
+import type { InteractionRequest } from '../wire/interactions.ts'
 import type {
   GeneratedAnswer,
   ChatAnswer,
@@ -21,6 +22,7 @@ import type {
   MessageAnswer,
   ContentAnswer,
   ImageAnswer,
+  InteractionAnswer,
   SpeechPiece,
   TranscriptAnswer,
 } from './answers.ts'
@@ -48,6 +50,7 @@ export type {
   MessageAnswer,
   ContentAnswer,
   ImageAnswer,
+  InteractionAnswer,
   SpeechPiece,
   TranscriptAnswer,
 } from './answers.ts'
@@ -148,6 +151,9 @@ export interface Provider {
 
   /** Serves Google's generateContent, for vendors that have that API. */
   generateContent?(call: Call<GenerateContentRequest>): ContentAnswer | Promise<ContentAnswer>
+
+  /** Serves Google's Interactions API, for models that are in no other: those whose `contentTraits` say so. */
+  interact?(call: Call<InteractionRequest>): InteractionAnswer | Promise<InteractionAnswer>
 
   /** What a model accepts of generateContent, for requests that the gateway translates into it. Default: all of the format. */
   contentTraits?(model: string): ContentTraits

@@ -38,8 +38,10 @@ export const cells: readonly Cell[] = Object.keys(clients).flatMap((name) => {
   const asked = features
     .filter(({ fields }) => fields === undefined || fields[client] !== undefined)
     .filter(({ serial }) => !(serial && client === 'gemini'))
-  return Object.keys(vendors).flatMap((vendor) =>
-    asked.flatMap((feature) => [false, true].map((stream) => ({ client, vendor, feature, stream }))),
+  return Object.entries(vendors).flatMap(([vendor, { undocumented = [] }]) =>
+    asked
+      .filter(({ name }) => !undocumented.includes(name))
+      .flatMap((feature) => [false, true].map((stream) => ({ client, vendor, feature, stream }))),
   )
 })
 

@@ -383,7 +383,7 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'modalities',
-    sent: /modalities/i,
+    sent: /modalities|response_format/i,
     ...fields({ modalities: ['text', 'image'] }, null, null, {
       generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
     }),

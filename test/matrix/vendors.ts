@@ -5,16 +5,19 @@ import type { Provider } from '../../src/providers/index.ts'
 import { presets } from '../../src/providers/openai/presets.ts'
 import { chat } from './wires/chat.ts'
 import { gemini } from './wires/gemini.ts'
+import { interactions } from './wires/interactions.ts'
 import { messages } from './wires/messages.ts'
 import { responses } from './wires/responses.ts'
 import type { Wire } from './wires/wire.ts'
 
-export const wires: readonly Wire[] = [chat, responses, messages, gemini]
+export const wires: readonly Wire[] = [chat, responses, messages, gemini, interactions]
 
 export interface Vendor {
   readonly make: (tree: Tree, url: string) => Provider
   /** The vendor's name of the model. */
   readonly model: string
+  /** The features of answers of which it is not documented how the vendor reports them. */
+  readonly undocumented?: readonly string[]
   /** False: the model does not reason unless it is asked to. */
   readonly reasons?: false
   /** The vendor that it is compared with: only cells that differ are recorded. */
@@ -53,6 +56,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
   'claude-3-5-haiku': { ...claude('claude-3-5-haiku-20241022'), reasons: false },
   'kimi-messages': { ...claude('kimi-k2'), reasons: false },
   gemini: google('gemini-3-flash'),
+  interactions: { make: google('').make, model: 'gemini-omni-flash', undocumented: ['filter', 'refusal'] },
   'gemini-2.0': { ...google('gemini-2.0-flash'), reasons: false },
   'ai-sdk': {
     make: ({ fromAiSdk }, url) => {

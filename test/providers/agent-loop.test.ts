@@ -7,6 +7,7 @@ import { anthropicDialect, openaiDialect, type Dialect, type DialectRequest, typ
 import type { OpenAI } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
+import { interactionsDialect } from '../../src/testing/dialects/interactions.ts'
 import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
 import { vendorFor } from '../hosted.ts'
 import type { Sent } from './vendor-requests.ts'
@@ -90,6 +91,7 @@ const returnedData: Readonly<Record<string, (body: Sent) => boolean>> = {
   openai: () => true,
   anthropic: ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
   gemini: ({ contents }) => contents[1].parts.find((part: Sent) => part.functionCall).thoughtSignature === 'c2lnbmVk',
+  interactions: ({ input }) => input.find((step: Sent) => step.type === 'thought').signature === 'c2lnbmVk',
   'ai-sdk': ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
 }
 
@@ -97,6 +99,7 @@ const vendors: readonly (readonly [name: string, Dialect, (baseURL: string) => P
   ['openai', openaiDialect, (baseURL) => openai({ baseURL })],
   ['anthropic', anthropicDialect, (baseURL) => anthropic({ baseURL })],
   ['gemini', geminiDialect, (baseURL) => gemini({ baseURL })],
+  ['interactions', interactionsDialect, (baseURL) => gemini({ baseURL })],
   [
     'ai-sdk',
     anthropicDialect,

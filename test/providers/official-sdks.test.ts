@@ -1,9 +1,10 @@
 /** The vendors' own clients accept the fake APIs of our tests. */
 import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
+import { GoogleGenAI, type GenerateContentResponse, type Interactions, type Part } from '@google/genai'
 import { anthropicDialect, type Script } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
+import { interactionsDialect } from '../../src/testing/dialects/interactions.ts'
 import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
 import { vendorFor } from '../hosted.ts'
 import { hasShared } from '../shared.ts'
@@ -109,6 +110,35 @@ describe('@google/genai', () => {
     ])
     expect(responses.at(-1)?.candidates?.[0]?.finishReason).toBe('STOP')
     expect(responses.at(-1)?.usageMetadata).toMatchObject({ promptTokenCount: 100, thoughtsTokenCount: 20 })
+  })
+
+  test.each([false, true])('reads the interactions of the dialect, streamed: %s', async (stream) => {
+    const spoken = scriptedDialect(interactionsDialect, () => script)
+    const vendor = await vendorFor(spoken.reply)
+    const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: vendor.baseURL.slice(0, -3) } })
+    const asked: Interactions.InteractionCreateParams.CreateModelInteractionParams = {
+      model: 'gemini-omni-flash',
+      input: [{ type: 'user_input', content: [{ type: 'text', text: 'Hello' }] }],
+      store: false,
+    }
+    if (!stream) {
+      const { steps, status, usage } = await client.interactions.create({ ...asked, stream: false })
+      expect(steps.find(({ type }) => type === 'model_output')).toMatchObject({ content: [{ text: script.text }] })
+      expect(steps.filter(({ type }) => type === 'function_call')).toMatchObject([
+        { id: 'call_1', name: 'weather', arguments: { city: 'Zürich', days: [1, 2] } },
+        { id: 'call_2', name: 'now', arguments: {} },
+      ])
+      expect([status, usage?.total_thought_tokens]).toEqual(['requires_action', 20])
+      return
+    }
+    let text = ''
+    const types = new Set<string>()
+    for await (const event of await client.interactions.create({ ...asked, stream: true })) {
+      types.add(event.event_type)
+      if (event.event_type === 'step.delta' && event.delta.type === 'text') text += event.delta.text
+    }
+    expect(text).toBe(script.text)
+    expect(types).toContain('interaction.completed')
   })
 
   test.each([false, true])('throws the errors of the dialect, streamed: %s', async (stream) => {

@@ -3,7 +3,7 @@ import { Verbatim, type Call, type ChatPiece, type Provider } from 'modelhatch/p
 import type { Part } from '../../src/conversation/parts.ts'
 import { partsOf } from '../../src/conversation/unfold.ts'
 import { chat } from '../../src/formats/chat/chat.ts'
-import type { Asking } from '../../src/formats/generated/generated.ts'
+import type { Asking } from '../../src/formats/format.ts'
 import type { OutEvent, Source, Target } from '../../src/formats/format.ts'
 import { gemini } from '../../src/formats/gemini/gemini.ts'
 import { messages } from '../../src/formats/messages/messages.ts'

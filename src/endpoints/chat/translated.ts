@@ -34,7 +34,7 @@ const none: ReadonlySet<string> = new Set()
 /** Calls the provider in a format that it speaks, and resolves once the first content or the whole response has arrived. */
 export function translatedChat(provider: Provider, call: Call<ChatRequest>, context: AnswerContext): Promise<OpenChat> {
   if (provider.chat === undefined) {
-    const { chatFields = none } = wireFor('chat', provider)?.format ?? {}
+    const { chatFields = none } = wireFor('chat', provider, call.model)?.format ?? {}
     tellUnsaid(call.request, new Set([...saidFields, ...chatFields]), served, context.meter)
   }
   return opened(context, (counted) => translated<ChatChunk>(client, provider, call, counted))

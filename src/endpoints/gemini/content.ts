@@ -8,6 +8,7 @@ import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
 import { afterFirstContent } from '../first-content.ts'
 import type { ClientWire } from '../translated/plan.ts'
+import { interactsOnly } from '../translated/vendor-wires.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
 import { contentFrames, failedFrame, idleFrame } from './content-frames.ts'
 import { checkContent } from './guard.ts'
@@ -62,7 +63,8 @@ async function ask(
   await forceParse(call)
   const { model, meter } = context
   const fitted = vendorCall(call, model, (name) => meter.omit(name))
-  if (provider.generateContent === undefined || context.inParts === true)
+  const isTranslated = context.inParts === true || interactsOnly(provider, fitted.model)
+  if (provider.generateContent === undefined || isTranslated)
     return opened(await translated<GenerateContentResponse>(contentWire, provider, fitted, context))
   const answer = await provider.generateContent(nativeCall(fitted))
   return openContent(answer, call, context, async (events) => {

@@ -10,6 +10,7 @@ import { countByVendor } from '../count-by-vendor.ts'
 import { defineEndpoint } from '../define.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
 import { countTranslated } from '../translated/count.ts'
+import { interactsOnly } from '../translated/vendor-wires.ts'
 import { contentWire } from './content.ts'
 import { checkContent } from './guard.ts'
 import { orderOf } from './request.ts'
@@ -35,7 +36,8 @@ export const countContentTokens: QueryEndpoint = defineEndpoint({
       async (provider, call: Call<GenerateContentRequest>) => {
         await forceParse(call)
         const fitted = vendorCall(call, model, ignore)
-        if (provider.countContent !== undefined) return provider.countContent(nativeCall(fitted))
+        const counts = provider.countContent !== undefined && !interactsOnly(provider, fitted.model)
+        if (counts) return provider.countContent?.(nativeCall(fitted))
         return countTranslated(contentWire, provider, fitted)
       },
     )

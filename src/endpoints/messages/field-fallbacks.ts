@@ -3,7 +3,8 @@
  * model, so a refused field is replaced or left out and the request sent again, once for each model and field.
  */
 import { GatewayError } from '../../errors.ts'
-import type { Conversation, FormatName, Output, Settings } from '../../conversation/conversation.ts'
+import type { Conversation, Output, Settings } from '../../conversation/conversation.ts'
+import type { AskedFormat } from '../../formats/format.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { Provider } from '../../providers/contract.ts'
 import { ByDeployment } from '../../routing/by-deployment.ts'
@@ -220,7 +221,7 @@ const leftAway = () => undefined
 const usual = { temperature: leftAway, top_p: leftAway, parallel_tool_calls: leftAway, user: leftAway }
 
 /** By the vendor's wire format: the fields that agents send to every model, and that change little of an answer. */
-export const fallbacksOf: Readonly<Partial<Record<FormatName | 'generate', FieldFallbacks>>> = {
+export const fallbacksOf: Readonly<Partial<Record<AskedFormat, FieldFallbacks>>> = {
   chat: {
     reasoning_effort: effortFallback,
     max_tokens: limitFallback,

@@ -35,7 +35,7 @@ export interface AnsweredBy {
  */
 export async function askVendor(asking: Asking, itself: boolean, changes: Changes = {}): Promise<AnsweredBy> {
   const { client, provider, call, context } = asking
-  const wire = wireFor(client.format.name, provider, itself)
+  const wire = wireFor(client.format.name, provider, call.model, itself)
   if (wire === undefined) {
     const message = `This model does not support ${endpoints[client.format.name]}.`
     throw new GatewayError('unsupported_value', { param: 'model', message })

@@ -19,8 +19,8 @@ export async function countTranslated(
   provider: Provider,
   call: Call<unknown>,
 ): Promise<number | undefined> {
-  const wire = countingWireFor(client.format.name, provider)
-  const count = wire?.counter(provider)
+  const wire = countingWireFor(client.format.name, provider, call.model)
+  const count = wire?.counter(provider, call.model)
   if (wire === undefined || count === undefined) return undefined
   await forceParse(call)
   const conversation = client.format.readRequest(call.request as Fields)

@@ -1,6 +1,7 @@
 /** What a vendor of another wire format does not get of a request. */
 import type { Conversation, FormatName } from '../../conversation/conversation.ts'
 import { GatewayError } from '../../errors.ts'
+import type { AskedFormat } from '../../formats/format.ts'
 import type { Own } from '../../conversation/own.ts'
 import type { Tally } from '../../money/tally.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
@@ -35,11 +36,7 @@ interface Node {
 }
 
 /** Names the fields of turns, blocks and tools that a vendor of the wire `format` does not get. */
-export function tellOwnFields(
-  nodes: readonly Node[],
-  format: FormatName | 'generate',
-  omit: (place: string) => void,
-): void {
+export function tellOwnFields(nodes: readonly Node[], format: AskedFormat, omit: (place: string) => void): void {
   for (const { place, own, blocks } of nodes) {
     if (blocks !== undefined) tellOwnFields(blocks, format, omit)
     if (own === undefined || place === undefined) continue
@@ -57,7 +54,7 @@ function says(value: unknown): boolean {
 }
 
 /** Throws 400 for a tool of the client's server (MCP), which no other wire than its own has. `model`: its public name. */
-export function refuseServers({ tools }: Conversation, format: FormatName | 'generate', model: string): void {
+export function refuseServers({ tools }: Conversation, format: AskedFormat, model: string): void {
   for (const tool of tools) {
     if (tool.kind === 'function' || tool.format === format || !tool.type.startsWith('mcp')) continue
     const { place = 'tools', type } = tool

@@ -3,11 +3,17 @@ import { chat } from '../../formats/chat/chat.ts'
 import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { makerOf } from '../../formats/envelope.ts'
 import { gemini } from '../../formats/gemini/gemini.ts'
-import { generatedAnswer, generatedBy, type Asking } from '../../formats/generated/generated.ts'
+import type { AskedFormat, Asking } from '../../formats/format.ts'
+import { generatedAnswer, generatedBy } from '../../formats/generated/generated.ts'
+import { interactions } from '../../formats/interactions/interactions.ts'
 import { messages } from '../../formats/messages/messages.ts'
 import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
 import { responses } from '../../formats/responses/responses.ts'
-import { readFault as readContentFault, statusOf as contentStatusOf } from '../../providers/content/fault.ts'
+import {
+  readFault as readContentFault,
+  readInteractionFault,
+  statusOf as contentStatusOf,
+} from '../../providers/content/fault.ts'
 import { readFault, statusOf } from '../../providers/messages/fault.ts'
 import { Verbatim, type Call, type Provider } from '../../providers/contract.ts'
 import { statusIn, vendorError } from '../../providers/vendor-error.ts'
@@ -23,11 +29,11 @@ export interface VendorWire {
   readonly format: Asking<any>
   /** Whether the input of a call is an object in it, and not text. */
   readonly inputsAreObjects: boolean
-  /** Whether a provider speaks it. */
-  speaks(provider: Provider): boolean
+  /** Whether a provider speaks it for a model. */
+  speaks(provider: Provider, model: string): boolean
   ask(provider: Provider, call: Call<never>): VendorAnswer | Promise<VendorAnswer>
   /** The method that counts the input tokens of a request; undefined if the provider has none. */
-  counter(provider: Provider): ((call: Call<never>) => Promise<number | undefined>) | undefined
+  counter(provider: Provider, model: string): ((call: Call<never>) => Promise<number | undefined>) | undefined
   /** What its models accept beyond the usual. */
   traits(provider: Provider, call: Call<unknown>): unknown
   /** Who can read the state of its answers. */
@@ -62,13 +68,28 @@ const messagesWire: VendorWire = {
 const geminiWire: VendorWire = {
   format: gemini,
   inputsAreObjects: true,
-  speaks: (provider) => provider.generateContent !== undefined,
+  speaks: (provider, model) => provider.generateContent !== undefined && !interactsOnly(provider, model),
   ask: (provider, call) => answerOf(provider.generateContent?.(call)),
-  counter: (provider) => provider.countContent?.bind(provider),
+  counter: (provider, model) => (interactsOnly(provider, model) ? undefined : provider.countContent?.bind(provider)),
   traits: (provider, { model }) => provider.contentTraits?.(model) ?? {},
   maker: makerOf,
   failure: (error, { openModel, field }) =>
     vendorError(readContentFault({ status: contentStatusOf(error), error, openModel, sent: field })),
+}
+
+const interactionsWire: VendorWire = {
+  ...geminiWire,
+  format: interactions,
+  speaks: interactsOnly,
+  ask: (provider, call) => answerOf(provider.interact?.(call)),
+  counter: () => undefined,
+  failure: (error, { openModel, field }) =>
+    vendorError(readInteractionFault({ status: contentStatusOf(error), error, openModel, sent: field })),
+}
+
+/** Whether a vendor with generateContent has a model only in the Interactions API. */
+export function interactsOnly(provider: Provider, model: string): boolean {
+  return provider.interact !== undefined && provider.contentTraits?.(model).interactions === true
 }
 
 const responsesWire: VendorWire = {
@@ -83,36 +104,42 @@ const responsesWire: VendorWire = {
   failure: usualFailure,
 }
 
-export const wires: Readonly<Record<FormatName, VendorWire>> = {
+export const wires: Readonly<Record<Exclude<AskedFormat, 'generate'>, VendorWire>> = {
   chat: chatWire,
   messages: messagesWire,
   gemini: geminiWire,
+  interactions: interactionsWire,
   responses: responsesWire,
 }
 
 /** For a client of each format, the other formats in the order of what they preserve. */
-const preferences: Readonly<Record<FormatName, readonly FormatName[]>> = {
-  chat: ['messages', 'gemini', 'responses'],
+const preferences: Readonly<Record<FormatName, readonly (keyof typeof wires)[]>> = {
+  chat: ['messages', 'gemini', 'interactions', 'responses'],
   // A responses endpoint returns the reasoning that the model needs again; chats may not.
-  messages: ['responses', 'gemini', 'chat'],
-  responses: ['chat', 'messages', 'gemini'],
-  gemini: ['responses', 'messages', 'chat'],
+  messages: ['responses', 'gemini', 'interactions', 'chat'],
+  responses: ['chat', 'messages', 'gemini', 'interactions'],
+  gemini: ['interactions', 'responses', 'messages', 'chat'],
 }
 
 /**
  * How to ask a provider that does not speak the client's wire format; undefined if it answers no conversations. `itself`:
  * whether to ask one that does, too.
  */
-export function wireFor(client: FormatName, provider: Provider, itself: boolean = false): VendorWire | undefined {
+export function wireFor(
+  client: FormatName,
+  provider: Provider,
+  model: string,
+  itself: boolean = false,
+): VendorWire | undefined {
   const own = itself ? wires[client] : undefined
-  if (own?.speaks(provider) === true) return own
-  const wire = firstWire(client, (each) => each.speaks(provider))
+  if (own?.speaks(provider, model) === true) return own
+  const wire = firstWire(client, (each) => each.speaks(provider, model))
   return wire ?? (provider.generate === undefined ? undefined : generated(provider.name))
 }
 
 /** The wire format in which a provider counts that does not in the client's; undefined if it counts in none. */
-export function countingWireFor(client: FormatName, provider: Provider): VendorWire | undefined {
-  return firstWire(client, (wire) => wire.counter(provider) !== undefined)
+export function countingWireFor(client: FormatName, provider: Provider, model: string): VendorWire | undefined {
+  return firstWire(client, (wire) => wire.counter(provider, model) !== undefined)
 }
 
 function firstWire(client: FormatName, accepts: (wire: VendorWire) => boolean): VendorWire | undefined {

@@ -118,7 +118,8 @@ export class ContentWriter {
     if (own === undefined && state !== undefined)
       return this.#to.omit(place ?? 'contents', 'reasoning of another vendor')
     if (text !== '' && !isForModel(this.#to.traits)) return turn.push({ text, thought: true }, own?.signature)
-    for (const part of own?.parts ?? []) turn.push(part)
+    // Steps of the Interactions API have a type.
+    for (const part of own?.parts ?? []) if (part['type'] === undefined) turn.push(part)
     turn.signed(own?.signature)
   }
 

@@ -45,7 +45,12 @@ function writeOutput(output: Output): Fields {
   return { responseMimeType: 'application/json', responseJsonSchema: answerSchema(output.schema) }
 }
 
-function writeThinking(reasoning: Reasoning, max: number | undefined, to: Target<ContentTraits>): Fields | undefined {
+/** Throws 400 for a model without reasoning. */
+export function writeThinking(
+  reasoning: Reasoning,
+  max: number | undefined,
+  to: Target<ContentTraits>,
+): Fields | undefined {
   const { mode, effort, budget, show } = reasoning
   if (isForModel(to.traits)) {
     const config = thinkingFor(reasoning, max, to.traits)

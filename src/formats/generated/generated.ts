@@ -1,23 +1,14 @@
 /** Asking providers that answer conversations themselves: the request is the conversation, the answer is its parts. */
 import { refuseChatOnly } from '../chat-only.ts'
 import { arranged } from '../../conversation/arrange.ts'
-import type { Block, Conversation, Fields, FormatName, Tool, Turn } from '../../conversation/conversation.ts'
+import type { Block, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
 import type { Answer } from '../../conversation/parts.ts'
 import { insteadOf } from '../instead.ts'
-import { namedSettings, preparedWith, type FieldNames, type Format, type Prepared, type Target } from '../format.ts'
+import { namedSettings, preparedWith, type Asking, type FieldNames, type Prepared, type Target } from '../format.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
 import { readAnswer } from './answer.ts'
 import { Mistakes } from './mistakes.ts'
 import { PartReader } from './part-reader.ts'
-
-/** What of a format is needed to ask a vendor. */
-export interface Asking<Traits> extends Pick<
-  Format<Traits>,
-  'fieldNames' | 'chatFields' | 'prepare' | 'writeRequest' | 'stopsIn' | 'readAnswer' | 'eventReader'
-> {
-  /** `generate`: the provider answers conversations themselves. */
-  readonly name: FormatName | 'generate'
-}
 
 /** What a provider leaves out. */
 export interface GeneratedTraits {

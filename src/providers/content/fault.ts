@@ -1,5 +1,6 @@
 /** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
 import { entryIn, fieldsOf, itemsOf, textOf } from '../../wire/json.ts'
+import type { FaultReader } from '../answer.ts'
 import { messageOf, type VendorFault } from '../vendor-error.ts'
 
 /** The path of each field that Google's errors name. */
@@ -22,15 +23,35 @@ const fields: Readonly<Record<string, string>> = {
   thinking_config: 'generationConfig.thinkingConfig',
 }
 
+/** The same for the Interactions API. */
+const interactionFields: Readonly<Record<string, string>> = {
+  input: 'input',
+  system_instruction: 'system_instruction',
+  tools: 'tools',
+  tool_choice: 'generation_config.tool_choice',
+  max_output_tokens: 'generation_config.max_output_tokens',
+  temperature: 'generation_config.temperature',
+  top_p: 'generation_config.top_p',
+  seed: 'generation_config.seed',
+  stop_sequences: 'generation_config.stop_sequences',
+  thinking_level: 'generation_config.thinking_level',
+  response_format: 'response_format',
+  service_tier: 'service_tier',
+}
+
 const maxWaitMs = 300_000
 
-export function readFault(fault: VendorFault): VendorFault {
+export const readFault: FaultReader = (fault) => faultWith(fault, fields)
+
+export const readInteractionFault: FaultReader = (fault) => faultWith(fault, interactionFields)
+
+function faultWith(fault: VendorFault, paths: Readonly<Record<string, string>>): VendorFault {
   const { status, details } = fieldsOf(fault.error)
   const list = itemsOf(details).map(fieldsOf)
   const text = messageOf(fault.error)
   const waitMs = list.map(({ retryDelay }) => waitOf(retryDelay)).find((wait) => wait !== undefined) ?? fault.waitMs
   const reason = list.map((each) => each['reason']).find((each) => typeof each === 'string')
-  return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text) } }
+  return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text, paths) } }
 }
 
 /** The status of an error inside a stream. */
@@ -53,11 +74,11 @@ function waitOf(delay: unknown): number | undefined {
   return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), maxWaitMs)
 }
 
-function paramOf(message: string): string | undefined {
+function paramOf(message: string, paths: Readonly<Record<string, string>>): string | undefined {
   // Matches a path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that cannot be an English word.
   for (const [, before, word = '', after] of message.matchAll(/(\.?)\b([a-z_]+)\b([.[:]?)/g)) {
     const named = word.includes('_') || before !== '' || after !== ''
-    const field = named ? entryIn(fields, word) : undefined
+    const field = named ? entryIn(paths, word) : undefined
     if (field !== undefined) return field
   }
   return undefined

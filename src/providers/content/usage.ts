@@ -1,5 +1,5 @@
 /** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
-import { countOf, entryIn, fieldsOf, isRecord, itemsOf } from '../../wire/json.ts'
+import { countOf, entryIn, fieldsOf, isRecord, itemsOf, textOf } from '../../wire/json.ts'
 import type { Usage } from '../../wire/usage.ts'
 
 /** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
@@ -21,6 +21,39 @@ export function usageOf(raw: unknown): Usage | undefined {
     completion_tokens_details: { reasoning_tokens: reasoning, ...modalities(raw['candidatesTokensDetails']) },
     ...tierOf(raw),
   }
+}
+
+/** The same of the Interactions API. `tier`: the service tier that it reports. */
+export function interactionUsageOf(raw: unknown, tier: unknown): Usage | undefined {
+  const {
+    total_input_tokens: promptTokenCount,
+    total_tool_use_tokens: toolUsePromptTokenCount,
+    total_output_tokens: candidatesTokenCount,
+    total_thought_tokens: thoughtsTokenCount,
+    total_cached_tokens: cachedContentTokenCount,
+    input_tokens_by_modality: ofPrompt,
+    tool_use_tokens_by_modality: ofTools,
+    output_tokens_by_modality: ofAnswer,
+    cached_tokens_by_modality: ofCache,
+  } = fieldsOf(raw)
+  return usageOf({
+    promptTokenCount,
+    toolUsePromptTokenCount,
+    candidatesTokenCount,
+    thoughtsTokenCount,
+    cachedContentTokenCount,
+    promptTokensDetails: detailsIn(ofPrompt),
+    toolUsePromptTokensDetails: detailsIn(ofTools),
+    candidatesTokensDetails: detailsIn(ofAnswer),
+    cacheTokensDetails: detailsIn(ofCache),
+    serviceTier: tier,
+  })
+}
+
+function detailsIn(list: unknown): object[] {
+  return itemsOf(list)
+    .map(fieldsOf)
+    .map(({ modality, tokens }) => ({ modality: textOf(modality).toUpperCase(), tokenCount: tokens }))
 }
 
 const tiers: Readonly<Record<string, string>> = {

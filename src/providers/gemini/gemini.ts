@@ -9,6 +9,7 @@ import { stringOf } from '../../wire/json.ts'
 import { embed } from './embed.ts'
 import { countContent, generateContent } from './generate.ts'
 import { editImages, generateImages } from './images.ts'
+import { interact } from './interact.ts'
 import { traitsOf } from './models.ts'
 import { speak } from './speech.ts'
 import { Vendor } from './vendor.ts'
@@ -33,6 +34,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
     releasesCalls: true,
     usesConversation: usesConversation(options.apiKey),
     generateContent: (call) => generateContent(vendor, call),
+    ...(!vendor.isVertex && { interact: (call) => interact(vendor, call) }),
     contentTraits: (model) => ({ ...traitsOf(model), ...options.traits?.[model], dropParams: options.dropParams }),
     countContent: (call) => countContent(vendor, call),
     embed: (call) => embed(vendor, call),

@@ -96,15 +96,16 @@ function withoutSignature(part: ContentPart): ContentPart {
   return 'functionCall' in part ? { ...unsigned, thoughtSignature: noSignature } : unsigned
 }
 
-async function* eventsIn(
+/** The objects of a stream. */
+export async function* eventsIn<Event extends object = GenerateContentResponse>(
   batches: AsyncIterable<unknown[]> | readonly unknown[][],
-): AsyncGenerator<GenerateContentResponse, void, void> {
-  for await (const values of batches) yield* responsesIn(values)
+): AsyncGenerator<Event, void, void> {
+  for await (const values of batches) yield* responsesIn<Event>(values)
 }
 
-function* responsesIn(values: readonly unknown[]): Generator<GenerateContentResponse, void, void> {
+function* responsesIn<Event extends object>(values: readonly unknown[]): Generator<Event, void, void> {
   for (const value of values) {
     if (value instanceof Error) throw value
-    if (isRecord(value)) yield value
+    if (isRecord(value)) yield value as Event
   }
 }

@@ -11,6 +11,7 @@ const newest: GeminiTraits = {
   richResults: true,
   instructions: true,
   fetchesUrls: true,
+  interactions: false,
 }
 
 const second: GeminiTraits = {
@@ -24,6 +25,7 @@ const second: GeminiTraits = {
 
 /** The first match applies. */
 const families: readonly (readonly [RegExp, GeminiTraits])[] = [
+  [/gemini-omni-/, { ...newest, interactions: true }],
   [/gemma/, { ...second, instructions: false }],
   [/gemini-(?:1|2\.0)/, second],
   [/gemini-2\.5-(?:flash-image|.*tts)/, second],
