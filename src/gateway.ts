@@ -98,15 +98,15 @@ export class Gateway {
   }
 
   /**
-   * What is probably a mistake in the options, although it is valid. The logger of the options gets each once: at the start, or
-   * when a call shows it.
+   * What is probably a mistake in the options, although it is valid: the logger of the options gets each once, at the start or when
+   * a call shows it. And what has turned out since in this process: costs that vendors see otherwise.
    */
   warnings(): readonly ConfigWarning[] {
     const { warnings, admission } = this.#assembly
     const shown = admission.userless.warnings.filter(
       ({ code, where }) => !warnings.some((each) => each.code === code && each.where === where),
     )
-    return shown.length === 0 ? warnings : [...warnings, ...shown]
+    return [...warnings, ...shown, ...admission.drift.warnings]
   }
 
   /**

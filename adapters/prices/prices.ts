@@ -83,8 +83,8 @@ interface Entry {
 
 class Table implements PriceTable {
   readonly currency: string
+  readonly rate: string
   readonly #options: PricesOptions
-  readonly #rate: string
   readonly #own: ReadonlyMap<string, ListedModel>
   readonly #entries = new Map<string, Entry>()
   #source: PriceSource
@@ -105,8 +105,8 @@ class Table implements PriceTable {
     }
     this.currency = currency
     this.#options = options
-    this.#rate = rate ?? '1'
-    parseFactor(this.#rate, 'rate')
+    this.rate = rate ?? '1'
+    parseFactor(this.rate, 'rate')
     if (typeof margin !== 'function') parseFactor(margin, 'margin')
     this.#own = new Map(Object.entries(own).map(([name, price]) => [name, { price: ownPrice(name, price) }]))
     this.#data = findProvider({ providerId: 'openai' })
@@ -201,7 +201,7 @@ class Table implements PriceTable {
 
   /** `region`: a factor on tokens, which are priced by the million; fees of calls are by the thousand. */
   #convertBy(factor: string, region: string): Convert {
-    const calls = [parseFactor(this.#rate, 'rate'), parseFactor(factor, 'margin')]
+    const calls = [parseFactor(this.rate, 'rate'), parseFactor(factor, 'margin')]
     const tokens = region === '1' ? calls : [...calls, parseFactor(region, 'region')]
     return (value, per) => exact(value, per, per === 1 ? tokens : calls)
   }

@@ -36,8 +36,8 @@ export interface Metered {
   readonly startedAt: number
   /** Milliseconds since the request arrived, by a monotonic clock. */
   readonly elapsedMs: () => number
-  /** `lost`: what attempts used that were followed by others; undefined if nothing is known of any. */
-  readonly deliver: (receipt: Receipt, lost?: readonly LostUsage[]) => void
+  /** `lost`: what attempts used that were followed by others; undefined if nothing is known of any. `vendorDollars`: see `Meter`. */
+  readonly deliver: (receipt: Receipt, lost?: readonly LostUsage[], vendorDollars?: number) => void
   readonly watch?: Tally['watch']
   /** Whether the receipt has the log of the attempts. */
   readonly logsAttempts?: boolean
@@ -61,6 +61,8 @@ export class Meter implements Tally {
   /** Images and seconds of the response, if known. */
   units: Units | undefined
   serviceTier: string | undefined
+  /** What the vendor says that the attempt costs the host, in US dollars. */
+  vendorDollars: number | undefined
   lastUsed: Usage | undefined
   /** The usage where the vendor reports none. Default: an estimate by the size of request and text. */
   estimate: Usage | undefined
@@ -118,6 +120,7 @@ export class Meter implements Tally {
     this.textBytes = 0
     this.units = undefined
     this.estimate = undefined
+    this.vendorDollars = undefined
     this.ending = undefined
     this.serviceTier = serviceTier
     this.omitted = this.request.order.omitted
@@ -248,7 +251,7 @@ export class Meter implements Tally {
     if (this.#isAbandoned) this.#lose()
     if (this.#continuing !== undefined && this.lastUsed !== undefined)
       this.#lost?.push({ deployment: this.#continuing, usage: this.lastUsed })
-    this.request.deliver(receipt, this.#lost)
+    this.request.deliver(receipt, this.#lost, this.vendorDollars)
   }
 
   /** Estimates the tokens that the vendor has written. `error`: undefined if its response was read to the end. */

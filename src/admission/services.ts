@@ -29,6 +29,7 @@ import { mightFit } from './room.ts'
 import { UsualTokens } from './usual-tokens.ts'
 import { UnratedUsage } from './unrated.ts'
 import { UserlessCaps } from './userless-caps.ts'
+import { CostDrift } from './cost-drift.ts'
 
 export interface AdmissionOptions {
   readonly groups: Groups
@@ -42,6 +43,8 @@ export interface AdmissionOptions {
   readonly billing: Partial<BillingOptions>
   /** Of charges, and of what calls cost the host. */
   readonly currency?: string | undefined
+  /** Units of it for one US dollar; undefined if that is not known. */
+  readonly dollarRate?: number | undefined
   /** Absent: no usage is recorded. */
   readonly usage?: UsageStore | undefined
   readonly usageOptions: UsageOptions
@@ -77,6 +80,7 @@ export class AdmissionServices {
   readonly exporter: Exporter | undefined
   readonly unrated: UnratedUsage
   readonly userless: UserlessCaps
+  readonly drift: CostDrift
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
   readonly retention: Retention | undefined
@@ -97,6 +101,7 @@ export class AdmissionServices {
     this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
     this.unrated = new UnratedUsage(observer)
     this.userless = new UserlessCaps(options)
+    this.drift = new CostDrift(observer, options.dollarRate)
     const ask = askingLots(ledger, this.#ledgerGuard)
     this.expiry = ask && new CreditExpiry({ ask, now: options.time })
     const { export: sink } = options.billing

@@ -98,9 +98,10 @@ export class Ticket {
 
   /**
    * Ends the request and returns the receipt with its charge; the stores are updated in the background. If the client
-   * disconnected, the places stay taken until the vendor has ended too. `lost`: see `Metered.deliver`.
+   * disconnected, the places stay taken until the vendor has ended too. `lost` and
+   * `vendorDollars`: see `Metered.deliver`.
    */
-  close(reported: Receipt, work: Pick<Work, 'ended'>, lost?: readonly LostUsage[]): Receipt {
+  close(reported: Receipt, work: Pick<Work, 'ended'>, lost?: readonly LostUsage[], vendorDollars?: number): Receipt {
     const { options, records } = this.#admission
     const { caller } = this.#request
     const { hold, requestedUnits } = this.demand
@@ -135,6 +136,7 @@ export class Ticket {
     const { watchesCosts } = options.observer
     const vendorCost = records !== undefined || watchesCosts ? vendorCostOf(receipt, this.#model, lost) : undefined
     if (watchesCosts && vendorCost !== undefined) this.costs = callCosts(cost, vendorCost, options.currency)
+    if (vendorDollars !== undefined) this.#admission.drift.add(receipt, this.#model, vendorDollars)
     let recording: Recording | undefined
     if (records !== undefined) {
       const record = usageRecordOf(receipt, { cost, overage, basis, vendorCost, lines })

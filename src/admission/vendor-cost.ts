@@ -31,7 +31,11 @@ export function vendorCostOf(receipt: Receipt, model: Model, lost: readonly Lost
 
 const none: readonly never[] = []
 
-function costAt({ deployments }: Model, { deployment, ...consumed }: LostUsage): bigint | undefined {
+/** What an attempt costs the host; undefined if what its deployment costs is not known. */
+export function costAt(
+  { deployments }: Pick<Model, 'deployments'>,
+  { deployment, ...consumed }: LostUsage,
+): bigint | undefined {
   const { provider, model } = deployment
   const found = deployments.find((each) => each.provider.name === provider.name && each.model === model)
   return found?.cost && costOf(found.cost, consumed)

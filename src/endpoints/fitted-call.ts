@@ -13,7 +13,9 @@ export function callOf<R>(
   {
     meter,
     ...head
-  }: Pick<CallHead, 'cancellation' | 'answered' | 'headers'> & { readonly meter: { sent(share?: number): void } },
+  }: Pick<CallHead, 'cancellation' | 'answered' | 'headers'> & {
+    readonly meter: { sent(share?: number): void; vendorDollars?: number | undefined }
+  },
 ): Call<R> {
   const { price = deployment.price, maxOutputTokens } = model
   const whole = {
@@ -23,12 +25,18 @@ export function callOf<R>(
     openModel: deployment.open ?? false,
     maxOutputTokens,
     sent: (share?: number) => meter.sent(share),
+    // Absent for most vendors, so that nothing is made for them.
+    costs: deployment.provider.reportsCosts === true && deployment.hasOwnKey !== true ? toldTo(meter) : undefined,
     account: caller.account,
     conversation: conversation?.id,
     promptCacheKey: conversation?.promptCacheKey,
     pricesCache: price?.hasCacheRates,
   }
   return fitted(callFor(order, whole), endpoint, model, deployment)
+}
+
+function toldTo(meter: { vendorDollars?: number | undefined }): (dollars: number) => void {
+  return (dollars) => (meter.vendorDollars = dollars)
 }
 
 /** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */

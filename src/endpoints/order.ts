@@ -96,6 +96,7 @@ export interface CallHead extends Pick<
   | 'maxOutputTokens'
   | 'sent'
   | 'answered'
+  | 'costs'
   | 'headers'
   | 'account'
   | 'conversation'
@@ -113,6 +114,7 @@ function headOf({
   maxOutputTokens,
   sent,
   answered,
+  costs,
   headers,
   account,
   conversation,
@@ -126,6 +128,7 @@ function headOf({
     maxOutputTokens,
     sent,
     answered,
+    costs,
     headers,
     account,
     conversation,

@@ -38,6 +38,11 @@ export interface Call<Request> {
    * how near the vendor's limit is.
    */
   readonly answered?: ((head: ResponseHead) => void) | undefined
+  /**
+   * Takes what the vendor says that this call costs the host, in US dollars; the last one counts. Absent if nothing needs it;
+   * see `Provider.reportsCosts`.
+   */
+  readonly costs?: ((dollars: number) => void) | undefined
   /** The request's id, the same for every attempt. The client gets it as `x-request-id`. */
   readonly id: string
   /** Headers to add to each request to the vendor, such as `traceparent`. */

@@ -211,6 +211,12 @@ export interface Provider {
   readonly reportsSent?: boolean | undefined
 
   /**
+   * True if the provider calls `call.costs` for vendors that say what a call costs: the gateway then compares it with the
+   * cost of the deployment. Default false.
+   */
+  readonly reportsCosts?: boolean | undefined
+
+  /**
    * True if the provider reads nothing of a call once the first content of its response has arrived. Then the gateway lets
    * go of the request, which otherwise takes memory for as long as the response is streamed. Default false.
    */

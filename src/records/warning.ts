@@ -14,6 +14,7 @@ export type WarningCode =
   | 'base_url_without_version'
   | 'cap_without_user'
   | 'key_without_account'
+  | 'cost_drift'
   | 'no_callers'
   | 'no_models'
   | 'no_vendor_key'

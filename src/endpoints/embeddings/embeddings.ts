@@ -70,7 +70,7 @@ function read(answer: EmbeddingAnswer, count: number, call: Call<EmbeddingReques
 }
 
 function partOf(call: Call<EmbeddingRequest>, input: readonly unknown[], share: number, signal: AbortSignal) {
-  return overlaid(amend(call, { input }, signal), { sent: () => call.sent?.(share) })
+  return overlaid(amend(call, { input }, signal), { sent: () => call.sent?.(share), costs: undefined })
 }
 
 /** For more inputs than the provider accepts in one call: several calls, whose vectors keep the order of the inputs. */

@@ -28,6 +28,7 @@ export function createAdmission(
     timeouts,
   } = options
   const { limits, ledger, usage } = stores
+  const currency = options.billing?.currency ?? prices?.currency
   return new Admission({
     groups,
     limits,
@@ -36,7 +37,8 @@ export function createAdmission(
     ledger,
     admission: storage?.admission,
     billing,
-    currency: options.billing?.currency ?? prices?.currency,
+    currency,
+    dollarRate: dollarRateOf(prices?.rate, currency),
     usage,
     usageOptions,
     timeoutMs: timeouts?.storeMs ?? 2_000,
@@ -44,6 +46,10 @@ export function createAdmission(
     time: options.clock ?? Date.now,
     observer,
   })
+}
+
+function dollarRateOf(rate: string | undefined, currency: string = 'USD'): number | undefined {
+  return rate === undefined ? (currency === 'USD' ? 1 : undefined) : Number(rate)
 }
 
 /** Milliseconds between two looks for alerts. */

@@ -35,9 +35,9 @@ export function serve<R, A>(
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
   const attribution = services.attribute(exchange, caller, order.field)
   const kept = content && logged(content, { id, endpoint: endpoint.name, model, caller, attribution }, order)
-  const deliver: Admitted<R>['deliver'] = (receipt, lost) => {
+  const deliver: Admitted<R>['deliver'] = (receipt, lost, vendorDollars) => {
     unfollow?.()
-    const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost)
+    const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost, vendorDollars)
     watch?.received(closed, ticket?.costs)
     keyed?.receives(closed)
     kept?.received(closed)

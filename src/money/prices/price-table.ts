@@ -9,6 +9,11 @@ import type { Price } from './price.ts'
 export interface PriceTable {
   /** Required. The currency of its prices: that of `billing.currency`. */
   readonly currency: string
+  /**
+   * Optional. Units of `currency` for one US dollar, a decimal string: to compare costs with what vendors say of them. Default
+   * `'1'` for `USD`; without it there is no comparison in other currencies.
+   */
+  readonly rate?: string
   /** Required. What the table is, and the day of its data. May change when the data does. */
   readonly source: PriceSource
   /**

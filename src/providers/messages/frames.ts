@@ -24,6 +24,8 @@ export interface MessageFrameOptions {
   readonly parsed?: boolean
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** See `Call.costs`. */
+  readonly costs?: ((dollars: number) => void) | undefined
   /** What earlier streams of the vendor have learnt. */
   readonly templates: DeltaTemplates
 }
@@ -125,7 +127,7 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   #event({ name, data }: VendorEvent, text: string, batch: Batch, frame?: Buffer): string | undefined {
     if (data === '' || data === '[DONE]') return undefined
     const given = parsedObject(data)
-    const event = withoutOwnCosts(given)
+    const event = withoutOwnCosts(given, this.#options.costs)
     const { type } = event
     if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
     if (!this.#progress.accept(type, event, batch)) return undefined

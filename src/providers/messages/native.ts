@@ -65,13 +65,14 @@ export class NativeMessages {
         rename,
         parsed: !call.stream || call.inChunks === true,
         failure,
+        costs: call.costs,
         templates: this.#templates,
       })
     }
     if (call.stream && call.inChunks !== true && !isMediaType(transfer.contentType, 'application/json')) {
       throw transfer.fail(unreadable("the vendor's response is not an event stream"))
     }
-    return wholeMessage(await readJsonObject(transfer, client.answerBytes), rename, failure)
+    return wholeMessage(await readJsonObject(transfer, client.answerBytes), rename, failure, call.costs)
   }
 
   /**
@@ -160,11 +161,12 @@ function wholeMessage(
   answer: Verbatim<object>,
   rename: string | undefined,
   failure: (error: unknown) => Error,
+  costs: Call<unknown>['costs'],
 ): Verbatim<Message> | Message {
   const message = answer.value as Message & { readonly error?: unknown }
   if (message.error || (message.type as string) === 'error') throw failure(message.error ?? message)
   if (!Array.isArray(message.content)) throw unreadable("the vendor's response has no content")
-  const shown = withoutOwnCosts(message)
+  const shown = withoutOwnCosts(message, costs)
   if (shown !== message) {
     // The input of calls is an object, in which numbers keep their digits.
     const named = { ...shown, model: rename ?? message.model }

@@ -16,13 +16,13 @@ export async function embed(
 ): Promise<EmbeddingAnswer> {
   const encoding = call.field('encoding_format')
   const changes = embeddingFormat === false && encoding !== undefined ? { encoding_format: undefined } : {}
-  const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes, 'later')
+  const { transfer, rename, failure, costs } = await vendor.post('/embeddings', call, changes, 'later')
   const body = await readWhole(transfer, vendor.client.answerBytes, 'later')
-  const untouched = untouchedIn(body.pieces, encoding === 'base64' ? '"' : '[', rename)
+  const untouched = untouchedIn(body.pieces, encoding === 'base64' ? '"' : '[', rename, costs)
   if (untouched !== undefined) return untouched
   const bytes = withoutMark(body.bytes)
   requireBoundedVectors(bytes)
-  const list = withoutOwnCosts(readObject(bytes) as EmbeddingList)
+  const list = withoutOwnCosts(readObject(bytes) as EmbeddingList, costs)
   if (list['error']) throw failure(list['error'])
   return rename === undefined ? list : { ...list, model: rename }
 }
@@ -36,7 +36,12 @@ const firstVector = /^\[\s*\{[^[\]{}]{0,200}?"embedding"\s*:\s*(["[])/
  * The response without parsing or copying its vectors, if they have the requested encoding; `form` is their first
  * character. Undefined if anything is unusual: then the caller parses all of it.
  */
-function untouchedIn(body: readonly Buffer[], form: string, rename: string | undefined): EmbeddingText | undefined {
+function untouchedIn(
+  body: readonly Buffer[],
+  form: string,
+  rename: string | undefined,
+  costs: Call<unknown>['costs'],
+): EmbeddingText | undefined {
   const [first = none, ...others] = withEnds(body, 2 * shellBytes)
   const start = withoutMark(first)
   const last = others.pop() ?? start
@@ -45,7 +50,7 @@ function untouchedIn(body: readonly Buffer[], form: string, rename: string | und
   if (from < 0 || to <= (last === start ? from : 0) || last.length - to > shellBytes) return undefined
   if (firstVector.exec(start.toString('latin1', from, from + 300))?.[1] !== form) return undefined
   const around = shellOf(`${start.toString('utf8', 0, from)}[]${last.toString('utf8', to)}`)
-  const shell = around && withoutOwnCosts(around)
+  const shell = around && withoutOwnCosts(around, costs)
   const usage = readUsage(shell?.['usage'])
   if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
   const { prompt_tokens: named } = Object(shell['usage']) as { prompt_tokens?: unknown }

@@ -26,6 +26,8 @@ export interface FrameOptions {
   readonly inChunks?: boolean | undefined
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** See `Call.costs`. */
+  readonly costs?: ((dollars: number) => void) | undefined
   /** What earlier streams of the same model have learnt. Default: nothing. */
   readonly templates?: FrameTemplates | undefined
 }
@@ -173,7 +175,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
       this.#begun.add(index ?? 0)
       if (reason) this.#finished.add(index ?? 0)
     }
-    const shown = withoutOwnCosts(chunk)
+    const shown = withoutOwnCosts(chunk, this.#options.costs)
     this.pieces.push(this.#options.rename === undefined ? shown : { ...shown, model: this.#options.rename })
     return false
   }

@@ -10,6 +10,7 @@ import { embed } from './embeddings.ts'
 import { editImages, generateImages, varyImage } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
 import { keyWarnings, pathWarnings } from '../option-warnings.ts'
+import { withoutOwnCosts } from '../own-costs.ts'
 import { rankingIn } from '../ranking.ts'
 import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
@@ -46,6 +47,7 @@ export function openai(given: OpenAIOptions = {}): Provider {
     maker: makerOf(options),
     origin: vendor.client.origin,
     reportsSent: true,
+    reportsCosts: mayTellCosts(options),
     releasesCalls: true,
     usesConversation: usesConversation(options.apiKey) || (options.promptCacheKey !== undefined && 'named'),
     chat: (call) => chat(vendor, call, options),
@@ -116,6 +118,11 @@ function variesImages({ preset }: OpenAIOptions): boolean {
   return preset === undefined || preset === 'openai'
 }
 
+/** Vendors that say what calls cost, and those that may. */
+function mayTellCosts({ preset, baseURL }: OpenAIOptions): boolean {
+  return preset === undefined ? baseURL !== undefined : preset === 'openrouter' || preset === 'xai'
+}
+
 /** Vendors that transcribe, and have no endpoint for translations. */
 function translatesSpeech({ preset }: OpenAIOptions): boolean {
   return preset !== 'mistral' && preset !== 'openrouter'
@@ -126,7 +133,7 @@ async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<Rerank
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { error } = value as { readonly error?: unknown }
   if (error) throw failure(error)
-  return rankingIn(value)
+  return rankingIn(withoutOwnCosts(value, call.costs))
 }
 
 function modelIn({ id, created, owned_by: owner }: Fields) {

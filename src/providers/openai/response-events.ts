@@ -23,6 +23,8 @@ export interface ResponseEventOptions {
   readonly inChunks?: boolean | undefined
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** See `Call.costs`. */
+  readonly costs?: ((dollars: number) => void) | undefined
 }
 
 /** Ends with the last event of the response; throws if the stream ends without one. */
@@ -91,7 +93,7 @@ class ResponseReader {
 
   *#event({ name, data }: VendorEvent): Generator<ResponsePiece> {
     if (data === '' || data.trim() === '[DONE]') return
-    const event = withoutOwnCosts(parseEvent(data, name))
+    const event = withoutOwnCosts(parseEvent(data, name), this.#options.costs)
     if (event.type === 'message') throw this.#options.failure(event['error'] ?? event)
     const { type, response, item, output_index: index } = event
     const error =

@@ -23,8 +23,8 @@ export async function respond(
   const { transfer, rename, failure } = vendor.started(sent, call)
   await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
-    const { stream, inChunks } = call
-    return readResponseEvents(transfer, { rename, parsed: !stream, inChunks, failure })
+    const { stream, inChunks, costs } = call
+    return readResponseEvents(transfer, { rename, parsed: !stream, inChunks, failure, costs })
   }
   if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
     throw transfer.fail(unreadable("the vendor's response is not an event stream"))
@@ -32,7 +32,7 @@ export async function respond(
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject
   if (response.error) throw billed(failure(response.error), chatUsage(response.usage, response.output))
-  const shown = withoutOwnCosts(response)
+  const shown = withoutOwnCosts(response, call.costs)
   if (rename !== undefined) return { ...shown, model: rename }
   return shown === response ? new Verbatim(response, bytes) : shown
 }
@@ -43,7 +43,8 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
   const transfer = await sendCorrected(vendor, '/responses/compact', call)
   if (await vendor.lacks(transfer, call, vendor.neverCompacts)) return undefined
   await requireSuccess(transfer, call)
-  return withoutOwnCosts((await readJsonObject(transfer, vendor.client.answerBytes)).value as CompactionObject)
+  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
+  return withoutOwnCosts(value as CompactionObject, call.costs)
 }
 
 /**

@@ -49,7 +49,7 @@ export async function complete(
 
 /** Undefined for a JSON response. The content type decides, because some vendors ignore `stream`. */
 function eventsIn(
-  { transfer, rename, failure, templates }: StartedResponse,
+  { transfer, rename, failure, costs, templates }: StartedResponse,
   { stream, inChunks }: Call<unknown>,
 ): AsyncIterable<ChatPiece> | undefined {
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
@@ -58,6 +58,7 @@ function eventsIn(
       parsed: !stream,
       inChunks,
       failure,
+      costs,
       templates,
     })
   }
@@ -67,13 +68,13 @@ function eventsIn(
 
 /** Reads a non-streaming response. It keeps its bytes unless something must change. */
 export function readComplete<T extends object>(
-  { transfer, rename, failure }: StartedResponse,
+  { transfer, rename, failure, costs }: StartedResponse,
   maxBytes: number,
 ): T | Verbatim<T> | Promise<T | Verbatim<T>> {
   const complete = (answer: Verbatim<object>): T | Verbatim<T> => {
     const { error } = answer.value as { error?: unknown }
     if (error) throw failure(error)
-    const value = withoutOwnCosts(answer.value)
+    const value = withoutOwnCosts(answer.value, costs)
     if (rename !== undefined) return { ...value, model: rename } as unknown as T
     return value === answer.value ? (answer as Verbatim<T>) : (value as T)
   }

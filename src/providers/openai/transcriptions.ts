@@ -73,10 +73,14 @@ function countable(name: string, value: string): string {
 }
 
 /** Some vendors return JSON for every format; the gateway then converts it. */
-function transcriptIn(bytes: Buffer, plain: boolean, { failure }: StartedResponse): Transcript | Verbatim<Transcript> {
+function transcriptIn(
+  bytes: Buffer,
+  plain: boolean,
+  { failure, costs }: StartedResponse,
+): Transcript | Verbatim<Transcript> {
   const value = readObject(bytes) as { error?: unknown; text?: unknown }
   if (value.error) throw failure(value.error)
   if (typeof value.text !== 'string') throw unreadable("the vendor's response has no text")
-  const shown = withoutOwnCosts(value as Transcript)
+  const shown = withoutOwnCosts(value as Transcript, costs)
   return plain || shown !== value ? shown : new Verbatim(shown, bytes)
 }

@@ -15,7 +15,7 @@ interface Typed {
  * accepts as the end of a response. `maxBytes` limits each event.
  */
 export async function* readTyped<Event extends Typed>(
-  { transfer, failure }: StartedResponse,
+  { transfer, failure, costs }: StartedResponse,
   maxBytes: number,
   isLast: (event: Event) => boolean,
 ): AsyncGenerator<Verbatim<Event>, void, void> {
@@ -27,7 +27,7 @@ export async function* readTyped<Event extends Typed>(
       const data = events.read(frame)?.data ?? ''
       if (data === '[DONE]') return true
       if (data === '') continue
-      const event = parse(data, failure) as Verbatim<Event>
+      const event = parse(data, failure, costs) as Verbatim<Event>
       complete ||= isLast(event.value)
       yield event
     }
@@ -42,11 +42,11 @@ export async function* readTyped<Event extends Typed>(
   if (!complete) throw unreadable("the vendor's stream ended before the response was complete")
 }
 
-function parse(data: string, failure: StartedResponse['failure']): Verbatim<Typed> {
+function parse(data: string, failure: StartedResponse['failure'], costs: StartedResponse['costs']): Verbatim<Typed> {
   const value = Object(jsonIn(data)) as Partial<Typed> & { error?: unknown }
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
   if (typeof value.type !== 'string') throw unreadable('the vendor sent an event without a type')
   // An event's data may span several lines; the text that is passed on must be one line.
-  const shown = withoutOwnCosts(value as Typed)
+  const shown = withoutOwnCosts(value as Typed, costs)
   return new Verbatim(shown, Buffer.from(shown !== value || data.includes('\n') ? JSON.stringify(shown) : data))
 }

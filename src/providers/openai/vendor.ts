@@ -23,6 +23,8 @@ export interface StartedResponse {
   readonly rename: string | undefined
   /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** See `Call.costs`. */
+  readonly costs: Call<unknown>['costs']
   /** The formats of the model's frames. */
   readonly templates: FrameTemplates
 }
@@ -127,10 +129,11 @@ export class Vendor {
   }
 
   started(transfer: Transfer, call: Call<unknown>): StartedResponse {
-    const { openModel, publicModel, field } = call
+    const { openModel, publicModel, field, costs } = call
     const model = this.modelOf(call)
     return {
       transfer,
+      costs,
       templates: this.#templatesOf(model),
       rename: model === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
