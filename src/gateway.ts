@@ -60,7 +60,7 @@ export class Gateway {
     this.#assembly = assemble(options)
     this.admin = this.#assembly.admin
     this.sizes = this.#assembly.sizes
-    for (const warning of this.#assembly.warnings) this.#assembly.observer.warning(warning)
+    for (const warning of this.#assembly.warnings()) this.#assembly.observer.warning(warning)
     this.#assembly.observer.attach(() => gatewayStateOf(this.#assembly, this.#closing !== undefined))
   }
 
@@ -99,10 +99,11 @@ export class Gateway {
 
   /**
    * What is probably a mistake in the options, although it is valid: the logger of the options gets each once, at the start or when
-   * a call shows it. And what has turned out since in this process: costs that vendors see otherwise.
+   * a call shows it. And what has turned out since in this process: costs that vendors see otherwise, models that are about to end.
    */
   warnings(): readonly ConfigWarning[] {
-    const { warnings, admission } = this.#assembly
+    const { admission } = this.#assembly
+    const warnings = this.#assembly.warnings()
     const shown = admission.userless.warnings.filter(
       ({ code, where }) => !warnings.some((each) => each.code === code && each.where === where),
     )

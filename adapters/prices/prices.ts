@@ -12,8 +12,12 @@ import { callback, checkKnown, elsewhere, object, text, textByName } from '../..
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
 import { priceOfImages } from './images.ts'
+import { installed, Refresh, type RefreshOptions } from './refresh/refresh.ts'
+import { requireDays, retiring } from './retirements.ts'
 import { regionFactor, withPublishedRates, withRules } from './rules.ts'
 
+export type { ChangedModel, RatedModel, TableRates } from './refresh/difference.ts'
+export type { PriceDifference, RefreshOptions } from './refresh/refresh.ts'
 export type { ListedModel, PriceTable, ServedModel, VendorModel } from '../../src/money/prices/price-table.ts'
 
 /** A model of the table, for a margin. */
@@ -44,6 +48,13 @@ export interface PricesOptions {
    * day on which the installed version was published, or on which a refresh was noticed.
    */
   readonly date?: string | (() => string)
+  /** Newer documents of prices, by a function of the host's. Default: none. */
+  readonly refresh?: RefreshOptions
+  /**
+   * The days on which vendors end models, as `YYYY-MM-DD`, by vendor and model: 30 days before, `gateway.warnings()` says which
+   * deployments need another one. Default: none.
+   */
+  readonly retirements?: Readonly<Record<string, string>>
 }
 
 /** Providers of this library whose vendor has another id in the table. */
@@ -63,7 +74,7 @@ const mostModels = 2_000
 
 /**
  * A table of the prices and context windows of some 1,400 models. Needs the package `@pydantic/genai-prices`. It reads
- * that package's data and nothing else; a host refreshes it with `updatePrices` of the package. Throws a `TypeError` that
+ * that package's data, and newer documents with the option `refresh`. Throws a `TypeError` that
  * names an invalid option.
  *
  * @example
@@ -87,6 +98,7 @@ class Table implements PriceTable {
   readonly #options: PricesOptions
   readonly #own: ReadonlyMap<string, ListedModel>
   readonly #entries = new Map<string, Entry>()
+  readonly #refresh: Refresh | undefined
   #source: PriceSource
   #data: Provider | undefined
 
@@ -98,8 +110,12 @@ class Table implements PriceTable {
       own: object,
       vendors: textByName,
       date: elsewhere,
+      refresh: object,
+      retirements: textByName,
     })
-    const { currency = 'USD', rate, margin = '1', own = {}, date } = options
+    const { currency = 'USD', rate, margin = '1', own = {}, date, refresh } = options
+    requireDays(options.retirements ?? {})
+    this.#refresh = refresh && new Refresh(refresh)
     if (currency !== 'USD' && rate === undefined) {
       throw new TypeError(`prices: the table is in US dollars. Set "rate" to the price of one dollar in ${currency}.`)
     }
@@ -116,6 +132,7 @@ class Table implements PriceTable {
   }
 
   get source(): PriceSource {
+    if (this.#refresh?.source !== undefined) return this.#refresh.source
     const data = findProvider({ providerId: 'openai' })
     const { date } = this.#options
     if (typeof date === 'function') {
@@ -131,10 +148,9 @@ class Table implements PriceTable {
   find({ provider, model, at, origin }: VendorModel): ListedModel | undefined {
     if (model.length > longestName) return undefined
     const vendor = this.#vendorOf(provider)
-    const data = findProvider({ providerId: vendor })
-    // The package also finds providers by parts of a name.
+    const data = this.#refresh === undefined ? installed(vendor) : this.#refresh.find(vendor)
     const name = `${vendor}/${model}`
-    if (data?.id !== vendor) return this.#own.get(name)
+    if (data === undefined) return this.#own.get(name)
     const region = regionFactor(vendor, model, origin)
     const key = region === '1' ? name : `${name} ${region}`
     let entry = this.#entries.get(key)
@@ -146,6 +162,10 @@ class Table implements PriceTable {
     return entry.at?.(at)
   }
 
+  start(failed: (error: unknown) => void): () => void {
+    return this.#refresh?.start(failed) ?? (() => {})
+  }
+
   warnings(served: readonly ServedModel[]): readonly ConfigWarning[] {
     const { margin } = this.#options
     const names = new Set(served.map(({ provider, model }) => `${this.#vendorOf(provider)}/${model ?? '*'}`))
@@ -153,6 +173,7 @@ class Table implements PriceTable {
       (name) => !names.has(name) && !names.has(`${name.slice(0, name.indexOf('/'))}/*`),
     )
     return [
+      ...retiring(served, (provider) => this.#vendorOf(provider), this.#options.retirements),
       ...(typeof margin === 'string' ? factorWarning('prices.margin', margin) : []),
       ...unused.map((name) => ({
         code: 'unused_own_price' as const,
@@ -210,7 +231,7 @@ class Table implements PriceTable {
 /** The entry of a model, found by the package's own rules, without its arithmetic. */
 function modelIn(provider: Provider, model: string): ModelInfo | undefined {
   try {
-    return calcPrice({}, model, { providerId: provider.id })?.model
+    return calcPrice({}, model, { provider })?.model
   } catch {
     // An entry that the package itself cannot price.
     return undefined

@@ -84,7 +84,7 @@ export interface Assembly {
   /** To the vendors of the models in the options. */
   readonly vendorQuestions: readonly Pick<StoreQuestion, 'name' | 'ask'>[]
   /** Likely mistakes in the options. */
-  readonly warnings: readonly ConfigWarning[]
+  readonly warnings: () => readonly ConfigWarning[]
   /** Closed with the gateway. */
   readonly owned: readonly Closing[]
   /** Milliseconds since the epoch. */
@@ -200,6 +200,7 @@ export function assemble(options: GatewayOptions): Assembly {
     serving,
     ...Object.values(stores),
     registry,
+    refreshing(options, observer),
     ...(providers ?? []),
   ]
   return {
@@ -222,7 +223,7 @@ export function assemble(options: GatewayOptions): Assembly {
     services,
     questions,
     vendorQuestions: vendorQuestions(providers ?? [], named),
-    warnings: warningsIn(options, own ?? []),
+    warnings: () => warningsIn(options, own ?? []),
     routes,
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,
@@ -278,4 +279,10 @@ export function refusedLog(
 
 function keepsRefused(store: UsageStore): store is UsageStore & Required<Pick<UsageStore, 'appendRefused'>> {
   return store.appendRefused !== undefined
+}
+
+/** Lets the price table keep its data up to date; undefined if it cannot. */
+function refreshing({ prices }: GatewayOptions, observer: Observer): Closing | undefined {
+  const close = prices?.start?.((error) => observer.failure({ id: 'prices.refresh', error }))
+  return close && { close }
 }

@@ -4,7 +4,7 @@ import type { Price } from './price.ts'
 
 /**
  * Prices and context windows of vendors' models, for the models of the options that have none of their own. A table
- * makes no network requests: the host refreshes its data.
+ * makes no network requests of its own: the host refreshes its data.
  */
 export interface PriceTable {
   /** Required. The currency of its prices: that of `billing.currency`. */
@@ -22,9 +22,15 @@ export interface PriceTable {
    */
   find(model: VendorModel): ListedModel | undefined
   /**
-   * Optional. What is probably a mistake in its options, given what serves the models. Called once, by `createGateway`.
+   * Optional. What is probably a mistake in its options, given what serves the models, and what is about to end. Called by `createGateway` and
+   * `gateway.warnings()`.
    */
   warnings?(served: readonly ServedModel[]): readonly ConfigWarning[]
+  /**
+   * Optional. Starts to keep its data up to date; `failed` takes why it could not. Called by `createGateway`. Returns what ends
+   * it, which `gateway.close()` calls.
+   */
+  start?(failed: (error: unknown) => void): () => void
 }
 
 /** A model that a gateway serves, by the vendor's name. */
