@@ -99,16 +99,16 @@ export function providerFor({ wire }: Published, baseURL: string): Provider {
 }
 
 /** Sends a request of the endpoint for a wire format, with the key `sk-test`. */
-export function ask(url: string, wire: Wire, stream: boolean): Promise<Response> {
+export function ask(url: string, wire: Wire, stream: boolean, model: string = 'm'): Promise<Response> {
   const headers = { authorization: 'Bearer sk-test' }
   if (wire === 'transcription') {
     const form = new FormData()
-    form.append('model', 'm')
+    form.append('model', model)
     form.append('file', new Blob([new Uint8Array(64)], { type: 'audio/wav' }), 'a.wav')
     return fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
   }
   const [path, fields] = requests[wire]
-  const body = JSON.stringify({ model: 'm', ...fields, ...(stream && { stream }) })
+  const body = JSON.stringify({ model, ...fields, ...(stream && { stream }) })
   return fetch(`${url}/v1/${path}`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
