@@ -28,8 +28,11 @@ export interface ChangedModel {
 }
 
 export interface Difference {
+  /** Models that only the newer table has. */
   readonly added: readonly RatedModel[]
+  /** Models that only the present table has. */
   readonly removed: readonly RatedModel[]
+  /** Models with other rates. */
   readonly changed: readonly ChangedModel[]
 }
 
