@@ -14,6 +14,7 @@ import { addressed } from './gateway/handling/addressed.ts'
 import { isCall, methodOf } from './endpoints/routes.ts'
 import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
+import { replayed } from './gateway/handling/replay.ts'
 import { serve } from './gateway/handling/serve.ts'
 import { serveDetached } from './gateway/handling/detached.ts'
 import { serveCached } from './gateway/handling/serve-cached.ts'
@@ -57,7 +58,7 @@ export class Gateway {
   /** Use `createGateway`, which checks the options first. */
   constructor(options: GatewayOptions) {
     this.#options = options
-    this.#assembly = assemble(options)
+    this.#assembly = assemble(options, (content, model) => replayed(this.#assembly, content, model))
     this.admin = this.#assembly.admin
     this.sizes = this.#assembly.sizes
     for (const warning of this.#assembly.warnings()) this.#assembly.observer.warning(warning)

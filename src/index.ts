@@ -23,7 +23,7 @@ export {
 export type { AllowanceRequest, ExpiringCredit } from './admin/credits.ts'
 export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
-export type { ContentAdmin } from './admin/content.ts'
+export type { ContentAdmin, Replay, ReplayQuestion } from './admin/content.ts'
 export type { OpenCallView } from './admin/open-calls.ts'
 export type { Statement, StatementQuestion } from './admin/statement.ts'
 export type { CsvAdmin } from './admin/csv.ts'
@@ -163,7 +163,7 @@ export type {
   TaskChange,
   Telemetry,
 } from './observe/contract.ts'
-export type { LoggedAnswer, LoggedContent, LoggedMedia, LoggedRequest } from './observe/content/content.ts'
+export type { LoggedAnswer, LoggedContent, LoggedMedia, LoggedRequest, Replayed } from './observe/content/content.ts'
 export type { ContentCounts } from './observe/content/content-log.ts'
 export type {
   ContentKey,

@@ -12,7 +12,7 @@ import { CapAdmin } from './caps.ts'
 import { openCallsIn, type OpenCallView } from './open-calls.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { statementOf, type Statement, type StatementQuestion } from './statement.ts'
-import { ContentAdmin } from './content.ts'
+import { ContentAdmin, type Replay, type ReplayQuestion } from './content.ts'
 import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type ExportOptions, type PersonalItem } from './personal.ts'
@@ -181,6 +181,15 @@ export class Admin {
   /** The vendors whose bills are read by the option `reports`. */
   reports(): string[] {
     return Object.keys(this.#services.reports)
+  }
+
+  /**
+   * Asks another model what was asked in a request, and returns both answers. The call is made for the same account and group, of which
+   * the model must be. Nothing is charged or recorded for it; `hooks.receipt` gets its receipt. Throws a 404 without content of the
+   * request, and a 400 for what is no conversation, or has media that were kept by their hash.
+   */
+  replay(id: string, question: ReplayQuestion): Promise<Replay> {
+    return this.content.replay(id, question)
   }
 
   /**

@@ -1,8 +1,8 @@
 import type { ContentCounts } from '../observe/content/content-log.ts'
-import type { LoggedContent } from '../observe/content/content.ts'
+import type { LoggedContent, Replayed } from '../observe/content/content.ts'
 import type { ContentReader, ContentRotation } from '../observe/content/read.ts'
 import { recordIdsOf } from '../observe/usage/record-ids.ts'
-import { invalid } from '../errors.ts'
+import { GatewayError, invalid } from '../errors.ts'
 import type { Page, PageRequest } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
 import type { Note } from './audit/change.ts'
@@ -10,6 +10,20 @@ import { ofAny, requireId, requireScoped, requireValid } from './check.ts'
 import { page, text } from './questions.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
+
+/** Which model is asked. */
+export interface ReplayQuestion {
+  /** Its public name. */
+  readonly model: string
+}
+
+/** A request that was asked twice. */
+export interface Replay {
+  /** What was asked, and answered at first. */
+  readonly content: LoggedContent
+  /** What the other model answers. */
+  readonly replay: Replayed
+}
 
 const threadRule = strict({ session: text, ...page })
 
@@ -19,11 +33,13 @@ const threadRule = strict({ session: text, ...page })
  */
 export class ContentAdmin {
   readonly #content: AdminServices['content']
+  readonly #replay: AdminServices['replay']
   readonly #note: Note
 
   /** @internal */
-  constructor({ content, note }: AdminServices) {
+  constructor({ content, replay, note }: AdminServices) {
     this.#content = content
+    this.#replay = replay
     this.#note = note
   }
 
@@ -54,6 +70,16 @@ export class ContentAdmin {
     const found = await this.#reader.list(account, session, request)
     await this.#note({ action: 'content.read', account, target: session })
     return found
+  }
+
+  /** `gateway.admin.replay`, within a scope: default all accounts. */
+  async replay(id: string, { model }: ReplayQuestion, scope: UsageScope = { all: true }): Promise<Replay> {
+    requireValid(text, model, 'model')
+    const content = await this.get(id, scope)
+    if (content === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such content.' })
+    const replay = await this.#replay(content, model)
+    await this.#note({ action: 'content.replay', account: content.account, target: content.id, after: { model } })
+    return { content, replay }
   }
 
   /** What was written and dropped by this process since its start. */

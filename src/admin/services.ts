@@ -19,6 +19,7 @@ import type { OpenCalls } from '../http/open-calls.ts'
 import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { ContentLog } from '../observe/content/content-log.ts'
+import type { LoggedContent, Replayed } from '../observe/content/content.ts'
 import type { ContentReader } from '../observe/content/read.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 
@@ -44,6 +45,8 @@ export interface AdminServices {
   readonly vault: VendorKeyVault | undefined
   /** Undefined if no content is kept. */
   readonly content: { readonly reader: ContentReader; readonly log: Pick<ContentLog, 'counts'> } | undefined
+  /** Asks a model what was asked in a call. */
+  readonly replay: (content: LoggedContent, model: string) => Promise<Replayed>
   readonly idempotency: GuardedStore<IdempotencyStore>
   /** How long responses are kept for idempotency keys. */
   readonly idempotencyMs: number

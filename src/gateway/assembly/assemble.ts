@@ -1,6 +1,7 @@
 /** The parts of a gateway, made from its options. */
 import { Admin } from '../../admin/admin.ts'
 import { AuditLog } from '../../admin/audit/audit-log.ts'
+import type { AdminServices } from '../../admin/services.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { Meter } from '../../admission/meter.ts'
 import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
@@ -93,7 +94,8 @@ export interface Assembly {
   readonly ticks: () => number
 }
 
-export function assemble(options: GatewayOptions): Assembly {
+/** `replay`: asks a model what was asked in a call; not called before the gateway is made. */
+export function assemble(options: GatewayOptions, replay: AdminServices['replay']): Assembly {
   const { clock: now = Date.now, random = Math.random } = options
   const { authenticate, billing, keyCache: cache, timeouts = {}, publicUrl = '' } = options
   const ticks = options.clock ?? (() => performance.now())
@@ -143,6 +145,7 @@ export function assemble(options: GatewayOptions): Assembly {
     ...guardedStores(stores, idempotency?.store, guard, guarding(timeouts.pageMs ?? 30_000)),
     vault,
     content,
+    replay,
     auditLog,
     note: (change) => auditLog.write(undefined, change),
     idempotencyMs: idempotency?.keepMs ?? 0,

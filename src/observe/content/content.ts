@@ -49,6 +49,18 @@ export interface LoggedAnswer {
   readonly body?: unknown
 }
 
+/** What a model answers to a request that was kept. */
+export interface Replayed {
+  /** The id of this call. */
+  readonly id: string
+  /** The model that was asked. */
+  readonly model: string
+  /** Milliseconds until the answer was there. */
+  readonly ms: number
+  /** What it says. */
+  readonly answer: Answer
+}
+
 /** Reads what clients have sent and got, in their formats. */
 export interface ContentReading {
   /** The request of an endpoint, by its fields in JSON. */

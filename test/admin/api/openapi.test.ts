@@ -148,6 +148,7 @@ test('responses have the fields that the document describes, and no others', asy
   await check('listRequests', '/requests')
   await check('getRequest', '/requests/req_1')
   await check('getContent', '/requests/req_1/content')
+  await check('replayContent', '/requests/req_1/replay', { body: { model: 'demo' } })
   await check('listContent', `${own}/content?session=s`)
   const few = [{ name: 'few', period: 'day', calls: 10, thresholds: [10] }] as const
   const { key: secret } = await keys.create({ account: 'acme', group: 'default', caps: few })

@@ -19,6 +19,7 @@ const bodies: Readonly<Record<string, object>> = {
   adjust: { amount: '1', reference: 'r9' },
   refund: { request: `req_${mark}`, reason: 'x' },
   overrideCap: { limits: { money: '1' } },
+  replayContent: { model: 'demo' },
   eraseAccount: { confirm: mark },
   putVendorKey: { apiKey: 'a-key-of-mine' },
 }

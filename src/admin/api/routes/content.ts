@@ -44,6 +44,21 @@ export const contentRoutes: readonly Route[] = [
     answer: async ({ admin, id: request, scope, identity }) =>
       shown(present(await admin.content.get(request, scope), 'content'), identity),
   }),
+  {
+    ...forContent('replayContent', 'POST /requests/{request}/replay', {
+      summary: 'Asks another model what was asked in a request, and returns both answers. Nothing is charged.',
+      body: { model: text },
+      response: z.object({
+        content,
+        replay: z.object({ id: z.string(), model: z.string(), ms: z.number(), answer: z.unknown() }),
+      }),
+      async answer({ admin, id: request, body, scope, identity }) {
+        const { content: first, replay } = await admin.content.replay(request, body, scope)
+        return { content: shown(first, identity), replay }
+      },
+    }),
+    role: 'admin',
+  },
   forContent('listContent', 'GET /accounts/{account}/content', {
     summary: 'Returns what was asked and answered in a session, oldest first.',
     query: { session: text, ...page },
