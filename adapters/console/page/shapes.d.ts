@@ -14,9 +14,11 @@ import type {
   RegistryGroupView,
   RegistryModelView,
   LatencyPoint,
+  LoggedContent,
   Reconciliation as Reconciled,
   ReconciledSum as ReconciledSums,
   RegistryPriceView,
+  Replay,
   Statement,
   StatisticsRow,
   StoredDeployment,
@@ -38,18 +40,23 @@ export type {
   HealthView,
   KeyView,
   LatencyPoint,
+  LoggedContent,
   OpenCallView,
   Point,
   Reconciled,
   ReconciledSums,
   Series,
   RegistryPriceView,
+  Replay,
   Statement,
   StatisticsRow,
   StoredDeployment,
   VendorKeyView,
   VideoView,
 }
+
+/** A piece of a turn. */
+export type Block = NonNullable<LoggedContent['request']['conversation']>['turns'][number]['blocks'][number]
 
 /** A count of requests, of sums and of their points. */
 export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'uncosted' | 'cost' | 'vendorCost' | 'margin'>

@@ -107,6 +107,47 @@ describe.skipIf(!hasChromium)('the pages', () => {
     },
   )
 
+  test('what was asked and answered is shown where it is asked for, and asked again at another model', async () => {
+    const { page, go, faults, end } = await visit(browser, served.url, 'admin')
+    const response = await fetch(new URL('/ai/v1/chat/completions', served.url), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${stage.keys.acme}`,
+        'content-type': 'application/json',
+        'x-session-id': 'session-1',
+      },
+      body: JSON.stringify({ model: 'gpt-mini', messages: [{ role: 'user', content: 'What is a hatch?' }] }),
+    })
+    expect(response.status).toBe(200)
+    await response.text()
+    const id = response.headers.get('x-request-id') ?? ''
+    const { admin } = stage.gateway
+    await expect.poll(() => admin.content.counts().written).toBe(1)
+    await expect.poll(() => admin.usage.find(id)).toBeDefined()
+    const reads = async () =>
+      (await admin.auditLog.list()).items.filter(({ action }) => action === 'content.read').length
+    await go(`#/requests/${id}`)
+    const asked = page.locator('main').getByText('What is a hatch?', { exact: true })
+    await page.getByText('Each reading is noted').waitFor()
+    expect([await asked.count(), await reads()]).toEqual([0, 0])
+    await page.getByRole('button', { name: 'Show content' }).click()
+    await asked.waitFor()
+    expect(await reads()).toBe(1)
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Show session' }).click()
+    await expect.poll(reads).toBe(2)
+    await page.locator('main').getByLabel('Model').fill('gemini-flash')
+    await page.getByRole('button', { name: 'Ask this model' }).click()
+    await page.getByRole('list', { name: 'gemini-flash' }).waitFor()
+    expect(faults).toEqual([])
+    await end()
+    const customer = await visit(browser, served.url, 'acme')
+    await customer.go(`#/requests/${id}`)
+    await customer.page.getByText('Attempts').first().waitFor()
+    expect(await customer.page.getByText('Each reading is noted').count()).toBe(0)
+    await customer.end()
+  })
+
   test('a customer sees the navigation and rows of one account only', async () => {
     const { page, go, faults, end } = await visit(browser, served.url, 'acme')
     for (const [address] of pages.filter(([each]) => !each.includes('{'))) {

@@ -99,6 +99,7 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
     registry: { providers: { local } },
     billing: { currency: 'EUR', minimumTopUp: '1' },
     usage: { lines: true },
+    content: { encryptionKey: 'a secret of at least 32 characters' },
     reports: { demo: bill },
     ownKeys: { secrets: ['a secret of at least 32 characters'] },
     storage,
@@ -201,7 +202,7 @@ function recordOf(
 export function authorize({ headers }: Exchange): ReturnType<ConsoleOptions['authorize']> {
   const [, who] = /(?:^|;\s*)who=(\w+)/.exec(String(headers['cookie'] ?? '')) ?? []
   if (who === undefined) return undefined
-  return who === 'admin' ? { role: 'admin' } : { role: 'account', account: who }
+  return who === 'admin' ? { role: 'admin', content: true } : { role: 'account', account: who }
 }
 
 export interface Served {

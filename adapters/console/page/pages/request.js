@@ -7,6 +7,7 @@ import { linkTo } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button } from '../parts/button.js'
+import { Content } from '../parts/content.js'
 import { CopyButton } from '../parts/copy.js'
 import { Card, Details, PageHead } from '../parts/details.js'
 import { FormDialog } from '../parts/dialog.js'
@@ -100,6 +101,7 @@ function Parts({ call }) {
     ),
     h(Card, { title: t('timing'), class: 'wide' }, h(Timing, { call })),
     h(AttemptsCard, { call }),
+    h(Content, { call, key: call.id }),
   )
 }
 

@@ -219,6 +219,13 @@ export const en = {
   attempts: 'Attempts',
   attemptCount: 'Attempts: {count}',
   httpStatus: 'Status',
+  content: 'Content',
+  contentHint: 'Each reading is noted in the audit log.',
+  showContent: 'Show content',
+  showSession: 'Show session',
+  notWhole: 'only a part was delivered',
+  replay: 'Ask this model',
+  system: 'Instructions',
   refunded: 'Refunded',
   refundHint:
     'The amount is credited to the account {account}. A request is refunded once, and by what it cost at most.',
