@@ -174,6 +174,7 @@ export type {
   ContentStore,
 } from './observe/content/contract.ts'
 export { memoryContentKeyStore, memoryContentStore, type MemoryContentStoreOptions } from './observe/content/memory.ts'
+export { objectContentStore, type ObjectBucket } from './observe/content/objects.ts'
 export type { ContentOptions, Redact } from './observe/content/options.ts'
 export type { ContentRotation } from './observe/content/read.ts'
 export type { Logger } from './observe/logger.ts'

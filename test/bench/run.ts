@@ -8,7 +8,7 @@
  * `--streams=1000`, `--kilobytes=100`: of the part memory · `--rate=300`: requests per second of the part latency ·
  * `--rounds`, `--slot` (ms), `--warm` (s) · `--readme`: writes the results into the README · `--in-process [DIR …]`: instead,
  * the gateway alone without sockets, for busy machines, beside other checkouts · `--telemetry`: instead, what
- * OpenTelemetry and Prometheus add.
+ * OpenTelemetry and Prometheus add · `--content`: instead, what the content log adds.
  */
 import { measureClusters } from './cluster.ts'
 import { measureCosts } from './costs.ts'
@@ -72,4 +72,5 @@ async function bench(plan: Plan): Promise<void> {
 
 if (words.includes('--in-process')) await import('./in-process/run.ts')
 else if (words.includes('--telemetry')) await import('./telemetry/run.ts')
+else if (words.includes('--content')) await import('./content/run.ts')
 else await bench(planOf(words))

@@ -42,7 +42,10 @@ export interface ContentQuestion extends PageRequest {
 
 /** Where content is kept. The gateway limits each call in time, writes in batches and waits for none of them. */
 export interface ContentStore {
-  /** Required. Adds records; those whose id exists are ignored. Adds all or none. Must be durable before it resolves. */
+  /**
+   * Required. Adds records; those whose id exists are ignored, so that a batch that has failed can be written again. Must be durable
+   * before it resolves.
+   */
   append(records: readonly ContentRecord[]): Promise<void> | void
   /** Required. The record of a request; undefined if there is none. */
   get(id: string): Promise<ContentRecord | undefined> | ContentRecord | undefined
