@@ -188,13 +188,22 @@ export type { Channels } from './gateway/options/channels.ts'
 export type { VideoLimits } from './providers/video.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'
 export { memoryResponseStore, type MemoryResponseStoreOptions } from './responses/memory.ts'
-export type { AlertOptions, GatewayOptions, Hooks, KeyOptions, TaskOptions } from './gateway/options/options.ts'
+export type {
+  AlertOptions,
+  BatchOptions,
+  GatewayOptions,
+  Hooks,
+  KeyOptions,
+  TaskOptions,
+} from './gateway/options/options.ts'
 export type { StorageBundle } from './gateway/options/storage.ts'
 export type { BreakerOptions } from './routing/breaker.ts'
 export type { RetryOptions } from './routing/attempts.ts'
 export type { FairnessOptions } from './routing/queue/queues.ts'
 export type { TaskStore } from './tasks/contract.ts'
 export { memoryTaskStore, type MemoryTaskStoreOptions } from './tasks/memory.ts'
+export type { FileStorage } from './tasks/files/contract.ts'
+export { fileDirectory } from './tasks/files/directory.ts'
 export type { TaskEvent } from './tasks/services.ts'
 export type { StoredTask, VideoTask } from './tasks/task.ts'
 export type { WebhookOptions } from './tasks/webhook.ts'

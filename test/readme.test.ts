@@ -5,8 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
 import * as stores from 'modelhatch/stores'
 import * as kits from 'modelhatch/testing'
+import { fileBatchEndpoints } from '../src/endpoints/batches/files/endpoints.ts'
+import type { FileBatches } from '../src/endpoints/batches/files/file-batches.ts'
 import { messageBatchEndpoints } from '../src/endpoints/batches/messages/endpoints.ts'
 import type { MessageBatches } from '../src/endpoints/batches/messages/message-batches.ts'
+import { fileEndpoints } from '../src/endpoints/files/endpoints.ts'
+import type { Files } from '../src/endpoints/files/files.ts'
 import { ownEndpoints } from '../src/endpoints/routes.ts'
 import { routes as adminRoutes } from '../src/admin/api/routes.ts'
 import { optionTables } from './option-tables.ts'
@@ -168,7 +172,8 @@ describe('a table of options has every option, and no other:', () => {
 })
 
 test('the table of endpoints is the table of routes', () => {
-  const routes = [...ownEndpoints, ...messageBatchEndpoints({} as MessageBatches)].flatMap(({ method, path }) =>
+  const ofBatches = [...messageBatchEndpoints({} as MessageBatches), ...fileBatchEndpoints({} as FileBatches)]
+  const routes = [...ownEndpoints, ...ofBatches, ...fileEndpoints({} as Files)].flatMap(({ method, path }) =>
     [path].flat().map((each) => `${method} ${each.replaceAll('*', '{id}').replace('/models:', '/models/{id}:')}`),
   )
   expect(routes.length).toBeGreaterThan(20)

@@ -10,13 +10,13 @@ export interface Remainder {
   readonly until?: number
 }
 
-/** Deletes the content, vendor keys, stored responses, idempotent responses, batches, videos and alerts of an account. Returns what is left. */
+/** Deletes the content, vendor keys, stored responses, idempotent responses, batches with their files, videos and alerts of an account. Returns what is left. */
 export async function eraseStored(services: AdminServices, account: string): Promise<Remainder[]> {
   const { responses, idempotency, idempotencyMs, vendorKeys, videos, ledger, now } = services
   const left: Remainder[] = []
   // Before the responses, so that none is stored when it ends.
   await services.background.removeAll(account)
-  await services.batches?.removeAll(account)
+  for (const each of services.batches) await each.removeAll(account)
   await services.content?.reader.erase(account)
   if (vendorKeys.store !== undefined) await vendorKeys.page((store) => store.deleteAll(account))
   services.vault?.known.forget()

@@ -52,7 +52,7 @@ export interface AdminServices {
   readonly idempotencyMs: number
   readonly background: { removeAll(account: string): Promise<void> }
   /** Undefined if there are none. */
-  readonly batches: { removeAll(account: string): Promise<void> } | undefined
+  readonly batches: readonly { removeAll(account: string): Promise<void> }[]
   readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
   /** Undefined without billing. */
   readonly currency: string | undefined

@@ -10,6 +10,8 @@ export type StoreName =
   | 'tasks'
   | 'background'
   | 'batches'
+  | 'fileBatches'
+  | 'files'
   | 'idempotency'
   | 'responses'
   | 'audit'

@@ -32,6 +32,50 @@ export interface BatchJobs {
   delete?(id: string, context: BatchContext): Promise<void>
 }
 
+/**
+ * Makes batches of files in OpenAI's format: the lines of requests and results are those of its Batch API. The gateway keeps the
+ * files that its clients see; the vendor's are the provider's affair.
+ */
+export interface FileBatchProvider<Relayed = unknown> extends BatchJobs {
+  /** The endpoints of its requests, such as `/v1/chat/completions`. */
+  readonly endpoints: readonly string[]
+  /** Like `create` of a `BatchProvider`. */
+  create(call: FileBatchCall): Promise<string>
+  /**
+   * The same provider, whose requests go to `relay` and not to the vendor, one at a time: so that requests are written, and answers
+   * read, as if they were not in a batch.
+   */
+  through(relay: (request: RelayedRequest) => RelayedResponse): Relayed
+}
+
+/** One submission of a batch of files. */
+export interface FileBatchCall extends BatchContext {
+  /** See `BatchSubmission.token`. */
+  readonly token: string
+  /** The endpoint of all requests. */
+  readonly endpoint: string
+  /** The file with the requests, one in each line. */
+  readonly lines: AsyncIterable<Uint8Array>
+  /** Its length. */
+  readonly bytes: number
+}
+
+/** A request that a provider would send to its vendor. */
+export interface RelayedRequest {
+  /** Below the vendor's base URL, such as `/chat/completions`. */
+  readonly path: string
+  /** JSON. */
+  readonly body: Uint8Array
+}
+
+/** What the vendor would answer. */
+export interface RelayedResponse {
+  /** The HTTP status. */
+  readonly status: number
+  /** JSON. */
+  readonly body: Uint8Array
+}
+
 /** The context of every call about a batch. */
 export interface BatchContext {
   /** Aborted when a deadline passes, or the client disconnects. */
@@ -67,6 +111,8 @@ export interface BatchCall extends BatchContext {
 export interface BatchStatus {
   /** Whether all requests have ended, so that there are results. */
   readonly ended: boolean
+  /** True if the vendor has refused the whole batch after it had accepted it, so that it made none of its requests. */
+  readonly failed?: boolean
   /** The number of requests in each state. */
   readonly counts: BatchCounts
 }

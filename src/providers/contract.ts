@@ -34,7 +34,7 @@ import type { KeySource } from './credentials/token.ts'
 import type { MessageRequest } from '../wire/messages.ts'
 import type { MessageTraits } from './message-traits.ts'
 import type { VideoProvider } from './video.ts'
-import type { BatchProvider } from './batches.ts'
+import type { BatchProvider, FileBatchProvider } from './batches.ts'
 import type { OptionWarning } from './option-warnings.ts'
 
 export type {
@@ -232,6 +232,8 @@ export interface Provider {
   readonly video?: VideoProvider
   /** Makes batches of messages, with the option `batches`. */
   readonly batches?: BatchProvider | undefined
+  /** Makes batches of files, with the option `batches.files`. */
+  readonly fileBatches?: FileBatchProvider<Provider> | undefined
 
   /**
    * Lists the vendor's models by the names that it serves them by, for `'vendor/*'` entries of the registry and for

@@ -59,7 +59,19 @@ export { citation, finish, image, reasoning, refusal, text, toolCall, type ToolC
 export type { GeneratedCall, GeneratedEnd, GeneratedPart, GeneratedUsage } from './generated-part.ts'
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { ResponseHead } from './reported-limits.ts'
-export type { BatchCall, BatchContext, BatchCounts, BatchProvider, BatchStatus, BatchSubmission } from './batches.ts'
+export type {
+  BatchCall,
+  BatchContext,
+  BatchCounts,
+  BatchJobs,
+  BatchProvider,
+  BatchStatus,
+  BatchSubmission,
+  FileBatchCall,
+  FileBatchProvider,
+  RelayedRequest,
+  RelayedResponse,
+} from './batches.ts'
 export type {
   VideoCall,
   VideoContent,

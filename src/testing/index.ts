@@ -2,6 +2,7 @@
 export { testAuditStore } from './audit-store.ts'
 export { testContentKeyStore } from './content-key-store.ts'
 export { testContentStore } from './content-store.ts'
+export { testFileStorage } from './file-storage.ts'
 export { testIdempotencyStore } from './idempotency-store.ts'
 export { testKeyStore } from './key-store.ts'
 export type { StoreKitOptions, TestFunction } from './kit.ts'

@@ -5,24 +5,34 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mount } from '../../adapters/hosts/node.ts'
-import { createGateway } from '../../src/index.ts'
-import { anthropic } from '../../src/providers/index.ts'
+import { createGateway, fileDirectory, type StorageBundle } from '../../src/index.ts'
+import { anthropic, openai } from '../../src/providers/index.ts'
 import { openBundle, type Place } from '../bundles.ts'
 
-const { vendor, place, account, speed } = JSON.parse(process.argv[2] ?? '{}') as {
+const { vendor, place, account, speed, folder } = JSON.parse(process.argv[2] ?? '{}') as {
   readonly vendor: string
   readonly place: Place
   readonly account: string
   readonly speed: number
+  /** Of files. */
+  readonly folder: string
 }
 const { storage } = await openBundle(place)
+const price = { input: '2', output: '2' }
+
+function unclocked(name: 'batches' | 'fileBatches' | 'files'): StorageBundle {
+  return { [name]: Object.assign(storage[name], { now: undefined }) }
+}
 
 const gateway = createGateway({
-  batches: true,
+  batches: { files: fileDirectory(folder) },
   keys: { 'sk-chaos': { account } },
-  models: { m: { provider: anthropic({ baseURL: vendor }), price: { input: '2', output: '2' } } },
+  models: {
+    m: { provider: anthropic({ baseURL: vendor }), price },
+    g: { provider: openai({ preset: 'openai', baseURL: vendor }), price },
+  },
   // Without the store's clock, which runs in real time.
-  storage: { ...storage, batches: Object.assign(storage.batches, { now: undefined }) },
+  storage: { ...storage, ...unclocked('batches'), ...unclocked('fileBatches'), ...unclocked('files') },
   billing: { currency: 'USD' },
   tasks: { sweepMs: 100 },
   timeouts: { storeMs: 20_000 },

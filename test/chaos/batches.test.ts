@@ -2,7 +2,11 @@
  * kill -9: two gateway processes that share a storage are killed while batches are submitted, polled and settled.
  * `npm run test:long` runs the long form.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { answered, fileBatchVendor } from '../endpoints/batches/file-vendor.ts'
 import { batchVendor, succeeded } from '../endpoints/batches/vendor.ts'
 import { everyBundle } from '../every-bundle.ts'
 import { long } from '../long.ts'
@@ -14,10 +18,29 @@ const speed = 30
 const lines = ['a', 'b', 'c', 'failed']
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
+const contentOf = (params: Record<string, unknown>) => (params['messages'] as { content: string }[])[0]?.content ?? ''
+const paramsOf = (model: string, content: string) => ({ model, max_tokens: 100, messages: [{ role: 'user', content }] })
+
+/** How a client asks for batches of one kind. `ask`: repeats the request until it succeeds. */
+interface Kind {
+  readonly vendor: () => Promise<Vendor>
+  readonly create: (ask: Ask, turn: number, names: readonly string[]) => Promise<string>
+  /** The names of the results, once the batch has ended; undefined before. */
+  readonly results: (ask: Ask, turn: number, id: string) => Promise<readonly string[] | undefined>
+}
+
+interface Vendor {
+  readonly baseURL: string
+  readonly close: () => Promise<void>
+  /** The names of all requests, of all batches. */
+  readonly sent: () => string[]
+}
+
+type Ask = (turn: number, path: string, sent?: { body: object | FormData; key?: string }) => Promise<string>
+
 /** Takes time over each response, and ends each batch some time after it was made. */
-async function openVendor() {
+async function openVendor(): Promise<Vendor> {
   const vendor = await batchVendor(() => Date.now() * speed)
-  const contentOf = (params: Record<string, unknown>) => (params['messages'] as { content: string }[])[0]?.content ?? ''
   vendor.resultOf = (params) => {
     if (!contentOf(params).endsWith('failed')) return succeeded(params)
     return { type: 'errored', error: { type: 'error', error: { type: 'api_error', message: 'no' } } }
@@ -32,30 +55,102 @@ async function openVendor() {
   }
 }
 
+/** The same for batches of files. */
+async function openFileVendor(): Promise<Vendor> {
+  const vendor = await fileBatchVendor(() => Date.now() * speed)
+  vendor.resultOf = (line) => answered(line, contentOf(line.body).endsWith('failed') ? 500 : 200)
+  vendor.before = async (_, made) => {
+    if (made !== undefined) setTimeout(() => (made.status = 'completed'), 200 + Math.random() * 1_000)
+    await pause(Math.random() * 120)
+  }
+  return {
+    ...vendor,
+    sent: () => vendor.batches.flatMap(({ requests }) => requests.map(({ body }) => contentOf(body))),
+  }
+}
+
+const messages: Kind = {
+  vendor: openVendor,
+  async create(ask, turn, names) {
+    const requests = names.map((name) => ({ custom_id: name, params: paramsOf('m', name) }))
+    const made = await ask(turn, '/messages/batches', { body: { requests }, key: `messages-${turn}` })
+    return (JSON.parse(made) as { id: string }).id
+  },
+  async results(ask, turn, id) {
+    const batch = JSON.parse(await ask(turn, `/messages/batches/${id}`)) as {
+      processing_status: string
+      request_counts: object
+    }
+    if (batch.processing_status !== 'ended') return undefined
+    expect(batch.request_counts).toMatchObject({ succeeded: lines.length - 1, errored: 1 })
+    return idsIn(await ask(turn, `/messages/batches/${id}/results`))
+  },
+}
+
+const files: Kind = {
+  vendor: openFileVendor,
+  async create(ask, turn, names) {
+    const url = '/v1/chat/completions'
+    const requests = names.map((name) => ({ custom_id: name, method: 'POST', url, body: paramsOf('g', name) }))
+    const body = new FormData()
+    body.append('file', new File([requests.map((each) => JSON.stringify(each)).join('\n')], 'requests.jsonl'))
+    body.append('purpose', 'batch')
+    const { id } = JSON.parse(await ask(turn, '/files', { body })) as { id: string }
+    const batch = { input_file_id: id, endpoint: url, completion_window: '24h' }
+    const made = await ask(turn, '/batches', { body: batch, key: `files-${turn}` })
+    return (JSON.parse(made) as { id: string }).id
+  },
+  async results(ask, turn, id) {
+    const batch = JSON.parse(await ask(turn, `/batches/${id}`)) as Record<string, string>
+    if (!['completed', 'failed', 'expired'].includes(batch['status'] ?? '')) return undefined
+    expect(batch).toMatchObject({ status: 'completed' })
+    expect(batch['request_counts']).toMatchObject({ completed: lines.length - 1, failed: 1 })
+    const [output, errors] = [batch['output_file_id'], batch['error_file_id']].map((file) =>
+      ask(turn, `/files/${file}/content`),
+    )
+    return [...idsIn(await (output as Promise<string>)), ...idsIn(await (errors as Promise<string>))]
+  },
+}
+
+function idsIn(text: string): string[] {
+  const results = text.trimEnd().split('\n')
+  return results.map((each) => (JSON.parse(each) as { custom_id: string }).custom_id)
+}
+
+const kinds = { messages, files }
+
 describe.each(everyBundle())('over %s', (_, there, open, place) => {
-  test.skipIf(!there)(
-    'every batch ends, is sent to the vendor once, and each of its requests is charged once',
+  test.skipIf(!there).each(['messages', 'files'] as const)(
+    'every batch of %s ends, is sent to the vendor once, and each of its requests is charged once',
     { timeout },
-    async () => {
+    async (name) => {
+      const kind = kinds[name]
+      const folder = mkdtempSync(join(tmpdir(), 'modelhatch-files-'))
       const storage = await open()
-      const account = `chaos-${place.name.replaceAll(/\W/g, '')}`
+      const account = `${name}-${place.name.replaceAll(/\W/g, '')}`
       await storage.ledger.credit({ account, amount: 1_000_000_000n, reference: account })
-      const vendor = await openVendor()
-      const settings = { vendor: vendor.baseURL, place, account, speed }
+      const { settlements: before } = await storage.ledger.audit()
+      const vendor = await kind.vendor()
+      const settings = { vendor: vendor.baseURL, place, account, speed, folder }
       const instances = [0, 1].map(() => new Instance(settings, () => undefined, 'batch-gateway.ts'))
       onTestFinished(async () => {
         await Promise.all(instances.map((each) => each.end()))
         await vendor.close()
+        rmSync(folder, { recursive: true })
       })
-      const ask = async (turn: number, path: string, sent?: { body: object; key: string }) => {
+      const ask: Ask = async (turn, path, sent) => {
         for (let at = turn; ; at++) {
           try {
             // A process may die before it listens.
             const port = await Promise.race([(instances[at % 2] as Instance).port, pause(5_000)])
-            const headers = { 'x-api-key': 'sk-chaos', 'content-type': 'application/json' }
-            const response = await fetch(`http://127.0.0.1:${String(port)}/v1/messages/batches${path}`, {
-              ...(sent && { method: 'POST', body: JSON.stringify(sent.body) }),
-              headers: { ...headers, ...(sent && { 'idempotency-key': sent.key }) },
+            const isForm = sent?.body instanceof FormData
+            const response = await fetch(`http://127.0.0.1:${String(port)}/v1${path}`, {
+              ...(sent && { method: 'POST', body: isForm ? (sent.body as FormData) : JSON.stringify(sent.body) }),
+              headers: {
+                'x-api-key': 'sk-chaos',
+                ...(!isForm && { 'content-type': 'application/json' }),
+                ...(sent?.key !== undefined && { 'idempotency-key': sent.key }),
+              },
               signal: AbortSignal.timeout(20_000),
             })
             if (response.status === 200) return await response.text()
@@ -70,14 +165,8 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
       let next = 0
       const client = async () => {
         for (let index = next++; index < size.batches; index = next++) {
-          const requests = lines.map((line) => ({
-            custom_id: `${index}-${line}`,
-            params: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: `${index}-${line}` }] },
-          }))
-          const { id } = JSON.parse(await ask(index, '', { body: { requests }, key: `batch-${index}` })) as {
-            id: string
-          }
-          ids[index] = id
+          const names = lines.map((line) => `${index}-${line}`)
+          ids[index] = await kind.create(ask, index, names)
         }
       }
       const submitted = Promise.all(Array.from({ length: 4 }, client))
@@ -89,17 +178,9 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
       }
       await submitted
       for (const [turn, id] of ids.entries()) {
-        for (;;) {
-          const batch = JSON.parse(await ask(turn, `/${id}`)) as { processing_status: string; request_counts: object }
-          if (batch.processing_status !== 'ended') await pause(100)
-          else {
-            expect(batch.request_counts).toMatchObject({ succeeded: lines.length - 1, errored: 1 })
-            break
-          }
-        }
-        const results = (await ask(turn, `/${id}/results`)).trimEnd().split('\n')
-        const names = results.map((each) => (JSON.parse(each) as { custom_id: string }).custom_id)
-        expect(names.sort()).toEqual(lines.map((line) => `${turn}-${line}`).sort())
+        let names = await kind.results(ask, turn, id)
+        for (; names === undefined; names = await kind.results(ask, turn, id)) await pause(100)
+        expect([...names].sort()).toEqual(lines.map((line) => `${turn}-${line}`).sort())
       }
       const all = ids.flatMap((_, index) => lines.map((line) => `${index}-${line}`)).sort()
       expect(vendor.sent().sort(), 'requests at the vendor').toEqual(all)
@@ -111,23 +192,25 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
         for (const { kind, reference, amount } of page?.items ?? []) {
           if (kind !== 'settle') continue
           expect(amount).toBe(-30n)
-          settled.push(reference.slice(reference.indexOf('.') + 1))
+          settled.push(reference)
         }
         after = page?.next
       } while (after !== undefined)
       const charged = all.filter((id) => !id.endsWith('failed'))
-      expect(settled.sort(), 'charges').toEqual(charged)
+      expect(settled, 'charges').toHaveLength(charged.length)
+      expect(new Set(settled).size, 'charges').toBe(charged.length)
       const { faults, settlements } = await storage.ledger.audit()
       expect(faults).toEqual([])
-      expect(settlements).toBe(30n * BigInt(charged.length))
+      expect(settlements - before).toBe(30n * BigInt(charged.length))
       if (storage.usage === undefined) return
       const recorded: string[] = []
       do {
         const page = await storage.usage.list({ account, limit: 100, ...(after !== undefined && { after }) })
-        recorded.push(...page.items.map(({ id }) => id.slice(id.indexOf('.') + 1)))
+        recorded.push(...page.items.filter(({ endpoint }) => endpoint.endsWith('.batches')).map(({ id }) => id))
         after = page.next
       } while (after !== undefined)
-      expect(recorded.sort(), 'usage records').toEqual(all)
+      expect(recorded, 'usage records').toHaveLength(all.length)
+      expect(new Set(recorded).size, 'usage records').toBe(all.length)
     },
   )
 })

@@ -75,6 +75,8 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     tasks: redisTasks(scripts, keyBases.base('tasks')),
     background: redisTasks(scripts, keyBases.base('background')),
     batches: redisTasks(scripts, keyBases.base('batches')),
+    fileBatches: redisTasks(scripts, keyBases.base('file-batches')),
+    files: redisTasks(scripts, keyBases.base('files')),
     idempotency: redisIdempotency(scripts, keyBases),
     responses: redisResponses(scripts, keyBases, responseAgeMs),
     audit: redisAuditLog(scripts, keyBases),

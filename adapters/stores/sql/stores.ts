@@ -27,6 +27,8 @@ export function sqlStores(sql: Sql, responseAgeMs: number): Shared {
     tasks: sqlTasks(sql),
     background: sqlTasks(sql, 'background'),
     batches: sqlTasks(sql, 'batches'),
+    fileBatches: sqlTasks(sql, 'file_batches'),
+    files: sqlTasks(sql, 'files'),
     idempotency: sqlIdempotency(sql),
     responses: sqlResponses(sql, responseAgeMs),
     audit: sqlAudit(sql),

@@ -1,10 +1,12 @@
-/** Video tasks, responses in the background, or batches: one table, every method one statement. */
+/** Video tasks, responses in the background, batches, or files: one table, every method one statement. */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 
-/** The tables of video tasks, of responses in the background and of batches. */
+const tables = ['tasks', 'background', 'batches', 'file_batches', 'files'] as const
+
+/** The tables of all kinds. */
 export function tasksTables(dialect: Dialect): string {
-  return ['tasks', 'background', 'batches'].map((table) => tableOf(table, dialect)).join('')
+  return tables.map((table) => tableOf(table, dialect)).join('')
 }
 
 function tableOf(table: string, { types: { name, integer, text }, keyed, index }: Dialect): string {
@@ -33,7 +35,7 @@ const purgeLimit = 100
 
 export function sqlTasks(
   { dialect, all, insert, run, change }: Sql,
-  table: 'tasks' | 'background' | 'batches' = 'tasks',
+  table: (typeof tables)[number] = 'tasks',
 ): Required<Omit<TaskStore, 'close'>> {
   const { now: clock, some } = dialect
   const present = `SELECT * FROM @.${table} WHERE tenant = :account AND id = :id`

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { ask } from '../../tasks/services.ts'
 import { changed, type StoredBatch } from './batch-task.ts'
-import { lost, settle } from './finish.ts'
+import { failed, finish, lost, settle } from './finish.ts'
 import { intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 import { later, leased, recover } from './submit.ts'
 
@@ -26,6 +26,8 @@ export async function advance(services: BatchServices, batch: StoredBatch): Prom
 
 async function step(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   try {
+    // The process that read its requests has died, and their holds end by themselves.
+    if (batch.data.state === 'preparing') return await finish(services, batch, await services.now())
     if (batch.data.state === 'submitting') return await recover(services, batch)
     return batch.data.state === 'open' ? await check(services, batch) : await settle(services, batch)
   } catch (error) {
@@ -41,7 +43,11 @@ async function check(services: BatchServices, batch: StoredBatch): Promise<Store
   if (cancelledAt !== undefined && asked !== true) {
     await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
   }
-  const { ended, counts } = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
+  const {
+    ended,
+    counts,
+    failed: isFailed,
+  } = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
   const now = await services.now()
   if (!ended && now > batch.createdAt + timing.deadlineMs) throw new Error('the batch has not ended in time')
   const seen = { counts, faults: 0, ...(cancelledAt !== undefined && { asked: true as const }) }
@@ -49,6 +55,7 @@ async function check(services: BatchServices, batch: StoredBatch): Promise<Store
     const dueAt = now + intervalMs(batch, now)
     return (await save(services, changed(batch, seen, { dueAt, leasedUntil: 0 }))).batch
   }
+  if (isFailed === true) return failed(services, { ...batch, data: { ...batch.data, ...seen, endedAt: now } })
   const end = { ...seen, state: 'settling', endedAt: now } as const
   const saved = await save(services, changed(batch, end, { dueAt: now, leasedUntil: now + timing.leaseMs }))
   return saved.won ? advance(services, saved.batch) : saved.batch

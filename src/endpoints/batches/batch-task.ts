@@ -9,10 +9,10 @@ import { copyJson } from '../../wire/json.ts'
 /** The data of its task. */
 export interface BatchTask {
   /**
-   * `submitting`: the intent to submit is stored, the vendor's response is not yet. `open`: the vendor works on it. `settling`: it
+   * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet. `open`: the vendor works on it. `settling`: it
    * has ended at the vendor, and its requests are charged. `ended`: they are.
    */
-  readonly state: 'submitting' | 'open' | 'settling' | 'ended'
+  readonly state: 'preparing' | 'submitting' | 'open' | 'settling' | 'ended'
   /** The number of its requests. */
   readonly size: number
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
@@ -31,6 +31,8 @@ export interface BatchTask {
   readonly params?: readonly string[]
   /** See `BatchCall.clientHeaders`. */
   readonly clientHeaders?: Readonly<Record<string, string>>
+  /** Only of a batch of files. */
+  readonly file?: FileBatch
   /** The caps that count the requests, in the periods in which they were held. */
   readonly counted: readonly (readonly CountedCap[])[]
   /** The group's factor on prices, in millionths. */
@@ -47,6 +49,8 @@ export interface BatchTask {
   readonly session?: string
   readonly tags?: readonly string[]
   readonly counts: BatchCounts
+  /** When the vendor had accepted it. */
+  readonly acceptedAt?: number
   /** Its client has cancelled it. */
   readonly cancelledAt?: number
   /** The vendor was asked to cancel it. */
@@ -57,6 +61,22 @@ export interface BatchTask {
   readonly empty?: true
   /** Consecutive steps that failed. */
   readonly faults: number
+}
+
+/** What a batch of files has that one of messages has not. */
+export interface FileBatch {
+  /** Of all requests, such as `/v1/chat/completions`. */
+  readonly endpoint: string
+  /** The id of the file with the requests. */
+  readonly input: string
+  /** The length of the requests as the vendor gets them. */
+  readonly bytes: number
+  readonly metadata?: Readonly<Record<string, string>>
+  /** The ids of the files with the answers, and with the errors. Absent if there are none. */
+  readonly output?: string
+  readonly errors?: string
+  /** Tokens of all answers. */
+  readonly usage?: Readonly<Record<'input' | 'cached' | 'output' | 'reasoning', number>>
 }
 
 /** A model of the requests of a batch. */
@@ -113,7 +133,7 @@ export function fromRecord(record: TaskRecord): StoredBatch {
 }
 
 /** An id derived from account and idempotency key, so that a retry finds the same batch; otherwise one of 192 random bits. */
-export function batchId(prefix: 'msgbatch_', account: string, key: string | undefined): string {
+export function batchId(prefix: 'msgbatch_' | 'batch_', account: string, key: string | undefined): string {
   if (key === undefined) return prefix + randomBytes(24).toString('base64url')
   const text = JSON.stringify([account, 'batches', key])
   return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)

@@ -10,8 +10,8 @@ import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
 import type { Query } from '../endpoint.ts'
 import { advance, lease } from './advance.ts'
 import { changed, fromRecord, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { refuse } from './finish.ts'
-import { save, timing, vendorOf, type BatchServices } from './services.ts'
+import { deleteAtVendor, refuse, tidied } from './finish.ts'
+import { save, timing, type BatchServices } from './services.ts'
 import { keep, submit } from './submit.ts'
 
 /** The batches of all accounts, of one kind. */
@@ -105,7 +105,7 @@ export class Batches {
     if (batch.data.state !== 'ended') {
       throw invalid('A batch can be deleted once it has ended. Cancel it first.', 'id')
     }
-    await this.#deleteAtVendor(batch)
+    await tidied(this.services, batch, (each) => deleteAtVendor(this.services, each))
     const expiresAt = await this.services.now()
     if (!(await save(this.services, changed(batch, {}, { expiresAt }))).won) throw busy()
   }
@@ -120,7 +120,7 @@ export class Batches {
         const batch = fromRecord(record)
         const at = await now()
         const isOver = batch.data.state === 'ended'
-        if (isOver) await this.#deleteAtVendor(batch)
+        if (isOver) await tidied(this.services, batch, (each) => deleteAtVendor(this.services, each))
         const times = { expiresAt: at, ...(batch.data.state === 'open' && { dueAt: at }) }
         await save(this.services, changed(batch, isOver ? {} : { cancelledAt: at }, times))
       }
@@ -128,24 +128,13 @@ export class Batches {
     }
   }
 
-  async #deleteAtVendor(batch: StoredBatch): Promise<void> {
-    const { operation } = batch.data
-    if (operation === undefined) return
-    try {
-      const { jobs } = await vendorOf(this.services, batch)
-      await jobs.delete?.(operation, { signal: AbortSignal.timeout(timing.checkMs) })
-    } catch (error) {
-      if (!(GatewayError.is(error) && error.code === 'not_found')) {
-        this.services.observer.failure({ id: batch.data.attempt, error })
-      }
-    }
-  }
-
   /** Throws the same `not_found` for every reason. */
   protected async own(account: string, id: string): Promise<StoredBatch> {
     const record = await this.services.store.find(account, id, await this.services.now())
-    if (record === undefined) throw noSuchBatch()
-    return fromRecord(record)
+    const batch = record && fromRecord(record)
+    // Its client has not been told of it.
+    if (batch === undefined || batch.data.state === 'preparing') throw noSuchBatch()
+    return batch
   }
 }
 

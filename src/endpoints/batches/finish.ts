@@ -1,4 +1,5 @@
 /** The end of a batch: its requests are charged or released, one by one. May be repeated after a crash at any moment. */
+import { GatewayError } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import { mapConcurrently } from '../concurrency.ts'
 import { changed, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
@@ -27,23 +28,28 @@ export async function settle(services: BatchServices, batch: StoredBatch): Promi
       const line = lines[index] as BatchLine
       services.deliver(await billing.settle(current, line, models[line.m] as Model, receipt))
     })
-    for (const { index } of some) open.delete(index)
+    await reader.keep?.(some)
     current = await renewed(services, current)
   }
-  for await (const line of vendor.results(operation, { signal: never })) {
-    const result = reader.read(line)
-    if (result === undefined) continue
-    results.push(result)
-    if (results.length >= atOnce) await next()
+  try {
+    for await (const line of vendor.results(operation, { signal: never })) {
+      const result = await reader.read(line)
+      if (result === undefined || !open.delete(result.index)) continue
+      results.push(result)
+      if (results.length >= atOnce) await next()
+    }
+    for (const index of open) {
+      results.push(reader.missing(index))
+      if (results.length >= atOnce) await next()
+    }
+    await next()
+    const kept = await reader.end?.()
+    await billing.recorded()
+    return await ended(services, current, kept ?? {})
+  } catch (error) {
+    reader.stop?.()
+    throw error
   }
-  await next()
-  for (const index of open) {
-    results.push(reader.missing(index))
-    if (results.length >= atOnce) await next()
-  }
-  await next()
-  await billing.recorded()
-  return ended(services, current, {})
 }
 
 /** The models of a batch, all of which are needed to charge it. */
@@ -64,6 +70,14 @@ export async function finish(
   return ended(services, { ...batch, expiresAt }, { empty: true, counts: withoutResults(batch.data) })
 }
 
+/** Ends a batch that the vendor has refused after it had accepted it: it made none of the requests. */
+export function failed(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  const { attempt, provider, operation } = batch.data
+  const error = new Error(`the provider "${provider}" has refused the batch ${operation}: see its errors at the vendor`)
+  services.observer.failure({ id: attempt, error })
+  return finish(services, batch)
+}
+
 /** Ends a batch that was not submitted, as if it had not been sent. */
 export async function refuse(services: BatchServices, batch: StoredBatch): Promise<void> {
   await finish(services, batch, await services.now())
@@ -81,7 +95,36 @@ async function ended(services: BatchServices, batch: StoredBatch, data: Partial<
   const { params: _, ...rest } = batch.data
   const endedAt = rest.endedAt ?? (await services.now())
   const next = { ...rest, ...data, state: 'ended', endedAt, faults: 0 } as const
-  return (await save(services, { ...batch, version: batch.version + 1, dueAt: null, leasedUntil: 0, data: next })).batch
+  const saved = await save(services, { ...batch, version: batch.version + 1, dueAt: null, leasedUntil: 0, data: next })
+  if (!saved.won) return saved.batch
+  await tidied(services, saved.batch, services.kind.ended)
+  if (services.kind.deletesAtEnd === true) await tidied(services, saved.batch, (each) => deleteAtVendor(services, each))
+  return saved.batch
+}
+
+/** Lets go of what nobody needs. Where that fails, it takes room, and nothing else. */
+export async function tidied(
+  { observer }: Pick<BatchServices, 'observer'>,
+  batch: StoredBatch,
+  step: ((batch: StoredBatch) => Promise<void>) | undefined,
+): Promise<void> {
+  try {
+    await step?.(batch)
+  } catch (error) {
+    observer.failure({ id: batch.data.attempt, error })
+  }
+}
+
+/** Deletes what the vendor has of a batch, if it has it and can delete it. */
+export async function deleteAtVendor(services: BatchServices, batch: StoredBatch): Promise<void> {
+  const { operation } = batch.data
+  if (operation === undefined) return
+  try {
+    const { jobs } = await vendorOf(services, batch)
+    await jobs.delete?.(operation, { signal: AbortSignal.timeout(timing.checkMs) })
+  } catch (error) {
+    if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
+  }
 }
 
 /** Renews the lease of a batch that takes long to settle. Throws if another process has it. */

@@ -10,12 +10,20 @@ import type { BatchBilling, Settled } from './billing.ts'
 
 /** What batches of messages and batches of files do differently. */
 export interface BatchKind {
+  /** Timeout of a submission, in milliseconds. */
+  readonly startMs: number
   /** The batches of a vendor; undefined if it has none of this kind. */
   readonly jobs: (provider: Provider) => BatchJobs | undefined
   /** The requests of a batch, in their order. */
   readonly lines: (batch: StoredBatch) => Promise<readonly BatchLine[]>
   /** Submits a batch. Resolves to the vendor's id of it. */
   readonly submit: (provider: Provider, batch: StoredBatch, signal: AbortSignal) => Promise<string>
+  /** The vendor has a batch: what was needed to submit it is not needed any more. */
+  readonly accepted?: (batch: StoredBatch) => Promise<void>
+  /** A batch has ended: lets go of all that only its steps need. May be called again. */
+  readonly ended?: (batch: StoredBatch) => Promise<void>
+  /** Whether the vendor's results are not needed once a batch has ended. */
+  readonly deletesAtEnd?: boolean
   /** Reads the results of a batch that has ended. `models`: those of the batch. */
   readonly reader: (batch: StoredBatch, lines: readonly BatchLine[], models: readonly Model[]) => ResultReader
 }
@@ -23,9 +31,15 @@ export interface BatchKind {
 /** Reads the results of one batch. */
 export interface ResultReader {
   /** The result in a line of the vendor; undefined if it belongs to no request of the batch. */
-  readonly read: (line: Uint8Array) => LineResult | undefined
+  read(line: Uint8Array): LineResult | undefined | Promise<LineResult | undefined>
   /** The result of a request for which the vendor has none. */
-  readonly missing: (index: number) => LineResult
+  missing(index: number): LineResult
+  /** Keeps results that are charged, in this order. */
+  keep?(results: readonly LineResult[]): Promise<void>
+  /** Resolves to what is kept of all results, once that is stored. */
+  end?(): Promise<Partial<BatchTask>>
+  /** Not all results could be read. */
+  stop?(): void
 }
 
 /** How a request of a batch ended. */
@@ -50,11 +64,7 @@ export interface BatchServices {
 }
 
 /** All in milliseconds. */
-export const timing: Readonly<
-  Record<'startMs' | 'acceptMs' | 'submitMs' | 'checkMs' | 'leaseMs' | 'deadlineMs', number>
-> = {
-  /** Timeout of a submission. */
-  startMs: 120_000,
+export const timing: Readonly<Record<'acceptMs' | 'submitMs' | 'checkMs' | 'leaseMs' | 'deadlineMs', number>> = {
   /** From the end of a submission until the vendor lists it. */
   acceptMs: 60_000,
   /** From the creation to the last submission. */
@@ -68,7 +78,9 @@ export const timing: Readonly<
 }
 
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor lists the batch. */
-export const intentMs: number = timing.startMs + timing.acceptMs
+export function intentMs({ kind }: Pick<BatchServices, 'kind'>): number {
+  return kind.startMs + timing.acceptMs
+}
 
 /** The vendor that has a batch. */
 export interface BatchVendor {

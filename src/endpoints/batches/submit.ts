@@ -5,7 +5,7 @@
 import { GatewayError } from '../../errors.ts'
 import { ask, backoffMs, wasNotBegun } from '../../tasks/services.ts'
 import { changed, vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { finish, lost } from './finish.ts'
+import { finish, lost, tidied } from './finish.ts'
 import { intentMs, intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 
 /** Milliseconds by which holds outlast the time that vendors have for a batch. */
@@ -21,7 +21,7 @@ export async function submit(services: BatchServices, batch: StoredBatch): Promi
   const { provider } = await vendorOf(services, batch)
   let operation: string
   try {
-    operation = await ask(timing.startMs, (signal) => services.kind.submit(provider, batch, signal))
+    operation = await ask(services.kind.startMs, (signal) => services.kind.submit(provider, batch, signal))
   } catch (error) {
     if (wasNotBegun(error)) throw error
     return unclear(services, batch, error)
@@ -35,8 +35,8 @@ export async function recover(services: BatchServices, batch: StoredBatch): Prom
   const { attempt: token, size, cancelledAt, submittedAt = batch.createdAt } = batch.data
   if (vendor.lookup === undefined) return lost(services, batch, undefined)
   await keep(services, batch)
-  const sought = { token, size, since: batch.createdAt, until: submittedAt + timing.startMs }
-  const operation = await ask(timing.startMs, async (signal) => vendor.lookup?.(sought, { signal }))
+  const sought = { token, size, since: batch.createdAt, until: submittedAt + services.kind.startMs }
+  const operation = await ask(services.kind.startMs, async (signal) => vendor.lookup?.(sought, { signal }))
   if (operation !== undefined) return accepted(services, batch, operation)
   const now = await services.now()
   if (cancelledAt !== undefined || now > batch.createdAt + timing.submitMs) return finish(services, batch)
@@ -56,7 +56,7 @@ export async function leased(
   batch: StoredBatch,
   data: Pick<BatchTask, 'submittedAt'> = {},
 ): ReturnType<typeof save> {
-  const lease = (await services.now()) + intentMs
+  const lease = (await services.now()) + intentMs(services)
   return save(services, changed(batch, data, { dueAt: lease, leasedUntil: lease }))
 }
 
@@ -69,9 +69,11 @@ async function accepted(services: BatchServices, batch: StoredBatch, operation: 
     ...batch,
     ...record,
     version: batch.version + 1,
-    data: { ...data, state: 'open', operation, faults: 0 },
+    data: { ...data, state: 'open', operation, acceptedAt: now, faults: 0 },
   }
-  return (await save(services, next as StoredBatch)).batch
+  const saved = await save(services, next as StoredBatch)
+  if (saved.won) await tidied(services, saved.batch, services.kind.accepted)
+  return saved.batch
 }
 
 /** The vendor may have the batch: it is looked for once the vendor certainly lists it. */

@@ -7,7 +7,6 @@ import type { Meter } from '../../admission/meter.ts'
 import type { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
 import type { Batches } from '../../endpoints/batches/batches.ts'
-import { messageBatchEndpoints } from '../../endpoints/batches/messages/endpoints.ts'
 import type { EndpointServices } from '../../endpoints/endpoint.ts'
 import { Routes } from '../../endpoints/routes.ts'
 import { Serving } from '../../endpoints/serving.ts'
@@ -60,8 +59,8 @@ export interface Assembly {
   readonly alerts: AlertDelivery | undefined
   readonly authenticator: Authenticator
   readonly breaker: Breaker
-  /** Undefined without the option. */
-  readonly batches: Batches | undefined
+  /** Those of each kind. */
+  readonly batches: readonly Batches[]
   /** Undefined if answers are not kept for equal requests. */
   readonly cache: AnswerCache | undefined
   readonly calls: OpenCalls<Meter>
@@ -137,7 +136,7 @@ export function assemble(options: GatewayOptions, replay: AdminServices['replay'
   const responses = guardedResponses(stores.responses, guard('the response store'))
   const settle = settling(surroundings, guard('the ledger'))
   const background = backgroundResponses({ ...surroundings, responses, guard, settle })
-  const batches = batchesFor({ ...surroundings, guard, settle })
+  const { kinds: batches, endpoints: ofBatches } = batchesFor({ ...surroundings, guard, settle })
   const content = contentParts(options, stores, guarding((timeouts.storeMs ?? 2_000) * 5), observer)
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const calls = new OpenCalls<Meter>(billing?.maxDrains)
@@ -177,7 +176,7 @@ export function assemble(options: GatewayOptions, replay: AdminServices['replay'
     observer,
     queues: options.fairness && new VendorQueues(options.fairness, groups, refusals),
   })
-  const routes = new Routes([...(batches ? messageBatchEndpoints(batches) : []), ...(options.endpoints ?? [])])
+  const routes = new Routes([...ofBatches, ...(options.endpoints ?? [])])
   const sizes = { ...defaultSizes, ...options.sizes }
   const quote = quoting({ options, routes, admission, catalogue, sizes, services: () => services, now })
   const services: EndpointServices = {

@@ -27,7 +27,7 @@ export async function shutDown(
   // keep-alive timeout.
   await new Promise((resolve) => setImmediate(resolve))
   // Tasks settle their cost through the ledger, so they end before it.
-  await closeAll([services.videos, services.background, ...(batches ? [batches] : [])])
+  await closeAll([services.videos, services.background, ...batches])
   const usageMs = Math.min(closeMs, graceMs + 1_000)
   await Promise.all([admission.close(settleMs, usageMs), refused?.close(usageMs), content?.close(usageMs)])
   if (alerts !== undefined) await closeAll([alerts])

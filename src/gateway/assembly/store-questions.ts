@@ -21,7 +21,7 @@ const nobody = 'modelhatch.ready'
 /** One question for each store of a gateway. */
 export function storeQuestions(options: GatewayOptions, stores: Stores): readonly StoreQuestion[] {
   const { keys, limits, ledger, usage, responses, audit, vendorKeys, registry, content, contentKeys } = stores
-  const { tasks, background, batches, idempotency: replays } = options.storage ?? {}
+  const { tasks, background, batches, fileBatches, files, idempotency: replays } = options.storage ?? {}
   const idempotency = options.idempotency === false ? undefined : replays
   const rates = [{ bucket: nobody, cost: 0, limit: 1, periodMs: 1_000, burst: 1 }]
   const claim = { account: nobody, route: nobody, key: randomUUID(), attempt: randomUUID() }
@@ -38,8 +38,13 @@ export function storeQuestions(options: GatewayOptions, stores: Stores): readonl
   if (tasks !== undefined) add('tasks', 'the task store', false, () => tasks.find(nobody, nobody, Date.now()))
   if (background !== undefined)
     add('background', 'the store of background responses', false, () => background.find(nobody, nobody, Date.now()))
-  if (batches !== undefined && options.batches === true)
+  if (batches !== undefined && options.batches !== undefined && options.batches !== false)
     add('batches', 'the store of batches', false, () => batches.find(nobody, nobody, Date.now()))
+  if (typeof options.batches === 'object') {
+    if (fileBatches !== undefined)
+      add('fileBatches', 'the store of batches', false, () => fileBatches.find(nobody, nobody, Date.now()))
+    if (files !== undefined) add('files', 'the store of files', false, () => files.find(nobody, nobody, Date.now()))
+  }
   if (idempotency !== undefined) {
     add('idempotency', 'the idempotency store', false, async () => {
       await idempotency.begin({ ...claim, digest: '0'.repeat(64), leaseMs: 1_000 })

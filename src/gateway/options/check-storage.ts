@@ -12,6 +12,8 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   tasks: ['insert', 'find', 'replace', 'claim'],
   background: ['insert', 'find', 'replace', 'claim'],
   batches: ['insert', 'find', 'replace', 'claim'],
+  fileBatches: ['insert', 'find', 'replace', 'claim'],
+  files: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   audit: ['append', 'last', 'list', 'read', 'erase'],
   content: ['append', 'get', 'list', 'erase', 'removeBefore'],

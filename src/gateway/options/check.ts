@@ -71,7 +71,18 @@ const schema = strict({
     .record(z.string(), strict({ ...optionalOf(groupFields), models: groupFields.models, inspect: inspect.optional() }))
     .optional(),
   inspect: inspect.optional(),
-  batches: z.boolean().optional(),
+  batches: z
+    .union([
+      z.boolean(),
+      strict({
+        files: z.custom(
+          (value) => ['put', 'get', 'delete'].every((method) => typeof Object(value)[method] === 'function'),
+          'must be a storage of files with put, get, delete, such as fileDirectory(path)',
+        ),
+        accountBytes: positive.optional(),
+      }),
+    ])
+    .optional(),
   endpoints: z.array(endpoint, 'must be a list of what defineEndpoint() returns').optional(),
   defaultModel: z.string().min(1).optional(),
   azure: z.boolean().optional(),

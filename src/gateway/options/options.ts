@@ -28,6 +28,7 @@ import type { RetryOptions } from '../../routing/attempts.ts'
 import type { FairnessOptions } from '../../routing/queue/queues.ts'
 import type { StorageBundle } from './storage.ts'
 import type { UsageOptions } from '../../observe/usage/options.ts'
+import type { FileStorage } from '../../tasks/files/contract.ts'
 import type { TaskEvent } from '../../tasks/services.ts'
 import type { WebhookOptions } from '../../tasks/webhook.ts'
 
@@ -58,9 +59,10 @@ export interface GatewayOptions {
    */
   readonly inspect?: readonly Inspect[]
   /**
-   * Whether to serve batches of messages, at vendors that have them: needs a `storage` that keeps them. Default false.
+   * Whether to serve batches of messages, at vendors that have them, and with `files` also OpenAI's batches and their files: needs a
+   * `storage` that keeps them. Default false.
    */
-  readonly batches?: boolean
+  readonly batches?: boolean | BatchOptions
   /** Endpoints of the host's own, beside the gateway's: see `defineEndpoint`. Default: none. */
   readonly endpoints?: readonly Endpoint[]
   /** The model of requests that name none. Default: such requests are rejected. */
@@ -200,4 +202,12 @@ export interface Hooks {
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {
   // Arrays also have a method `find`.
   return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function' && !Array.isArray(models)
+}
+
+/** What batches of files need. */
+export interface BatchOptions {
+  /** Where the contents of files are kept, such as `fileDirectory('/var/lib/gateway/files')`. All processes must share it. */
+  readonly files: FileStorage
+  /** The most bytes that all files of an account may have. Default 10 GiB. */
+  readonly accountBytes?: number
 }

@@ -28,8 +28,12 @@ export interface StorageBundle {
   readonly tasks?: TaskStore
   /** Responses in the background, while they are made and until their streams can no longer be taken up: as `tasks`, another place. */
   readonly background?: TaskStore
-  /** Batches: as `tasks`, another place. Only used with `batches`. */
+  /** Batches of messages: as `tasks`, another place. Only used with `batches`. */
   readonly batches?: TaskStore
+  /** Batches of files: the same. Only used with `batches.files`. */
+  readonly fileBatches?: TaskStore
+  /** What is known of files, without their contents: the same. Only used with `batches.files`. */
+  readonly files?: TaskStore
   /** Responses to requests with an `Idempotency-Key`, for replay. */
   readonly idempotency?: IdempotencyStore
   /** Stored responses of `/v1/responses`. */

@@ -6,6 +6,8 @@ import type { Provider, Call, ModerationAnswer } from '../contract.ts'
 import { NativeMessages } from '../messages/native.ts'
 import { listModels } from '../models.ts'
 import { numberOf, stringOf, type Fields } from '../../wire/json.ts'
+import { RelayedClient } from '../relayed-client.ts'
+import { fileBatches } from './batches.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages, varyImage } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
@@ -36,7 +38,10 @@ import type { ModerationList, ModerationRequest } from '../../wire/moderations.t
 export function openai(given: OpenAIOptions = {}): Provider {
   checkKnown('openai', given, known)
   const options = withPreset(given)
-  const vendor = new Vendor(options)
+  return providerOf(given, options, new Vendor(options))
+}
+
+function providerOf(given: OpenAIOptions, options: OpenAIOptions, vendor: Vendor): Provider {
   const video = videosOf(vendor, given)
   const messages =
     options.messages === true
@@ -79,6 +84,13 @@ export function openai(given: OpenAIOptions = {}): Provider {
     }),
     ...(ranks(given) && { rerank: (call) => rerank(vendor, call) }),
     ...(video && { video }),
+    ...(options.batches && {
+      fileBatches: fileBatches(vendor.client, batchedBy(options), (relay) => {
+        // A request must not be divided.
+        const { embeddingBatch: _, ...own } = options
+        return providerOf(given, own, new Vendor(own, (client) => new RelayedClient(client, relay)))
+      }),
+    }),
     costs: costsOf(given, hasResponses(options)),
     withKey(apiKey) {
       const { organization: _, project: __, ...rest } = given
@@ -105,6 +117,11 @@ function makerOf(options: OpenAIOptions): string {
 
 function hasResponses({ responses, baseURL }: OpenAIOptions): boolean {
   return responses ?? (baseURL === undefined || URL.parse(baseURL)?.hostname === 'api.openai.com')
+}
+
+/** Requests that are translated have no batches. */
+function batchedBy(options: OpenAIOptions): readonly string[] {
+  return (options.batches ?? []).filter((path) => path !== '/v1/responses' || hasResponses(options))
 }
 
 /** Servers that are known to rank documents, and those that may. */

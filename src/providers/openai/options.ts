@@ -131,6 +131,11 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    */
   readonly responses?: boolean
   /**
+   * The endpoints of batches at a vendor that has OpenAI's `/files` and `/batches`, such as `['/v1/chat/completions']`; see
+   * `FileBatchProvider`. Default: the preset's (OpenAI, Azure, Groq); without a preset none.
+   */
+  readonly batches?: readonly string[]
+  /**
    * Whether to use the vendor's `/messages`, Anthropic's Messages API, for a server that has it beside OpenAI's (vLLM, LM
    * Studio, llama.cpp, Ollama, OpenRouter). If false, the gateway translates messages to chats. Default false.
    */
@@ -164,5 +169,6 @@ export const known: Known<OpenAIOptions> = {
   embeddingFormat: flag,
   responses: flag,
   messages: flag,
+  batches: texts,
   ...clientOptions,
 }

@@ -24,6 +24,7 @@ export type Preset = Pick<
   | 'promptCacheKey'
   | 'markedModels'
   | 'embeddingBatch'
+  | 'batches'
 >
 
 /** Fields that do not change the response. */
@@ -50,12 +51,16 @@ export function costsOf({ preset, baseURL, messages = false }: OpenAIOptions, ha
   return openaiCosts(costs[preset] ?? 'hosted', hasResponses, messages)
 }
 
+/** The endpoints that batches of OpenAI and Azure have, as far as the gateway serves them. */
+const batched = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/completions']
+
 export const presets: Readonly<Record<PresetName, Preset>> = {
   openai: {
     baseURL: 'https://api.openai.com/v1',
     pastFields: [],
     promptCacheKey: 'prompt_cache_key',
     chatTraits: { systemAnywhere: true, stores: true },
+    batches: batched,
   },
   azure: {
     keyHeader: 'api-key',
@@ -64,6 +69,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     pastFields: [],
     promptCacheKey: 'prompt_cache_key',
     chatTraits: { systemAnywhere: true },
+    batches: batched,
   },
   deepseek: {
     baseURL: 'https://api.deepseek.com',
@@ -73,7 +79,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     developerRole: false,
     chatTraits: { systemAnywhere: true, maxStops: 16 },
   },
-  groq: { baseURL: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
+  groq: {
+    baseURL: 'https://api.groq.com/openai/v1',
+    pastFields: [],
+    messageNames: false,
+    batches: ['/v1/chat/completions'],
+  },
   llamacpp: { baseURL: 'http://localhost:8080/v1', chatTraits: { topK: true, maxStops: 16 } },
   lmstudio: { baseURL: 'http://localhost:1234/v1', tokenLimit: 'max_tokens', chatTraits: { topK: true } },
   mistral: {

@@ -3,7 +3,7 @@ import { formBody } from '../../http/form-body.ts'
 import { amendForm, changesTo, type Form } from '../../http/form.ts'
 import { hasSucceeded, readError, requireSuccess } from '../answer.ts'
 import type { StructureCheck } from '../answer-bounds.ts'
-import { Client, jsonBody, sentFor } from '../client.ts'
+import { Client, jsonBody, sentFor, type ClientOptions } from '../client.ts'
 import type { AuthHeaders } from '../credentials/contract.ts'
 import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
@@ -43,11 +43,11 @@ export class Vendor {
   readonly #options: OpenAIOptions
   readonly #templates = new Map<string, FrameTemplates>()
 
-  /** Throws a `TypeError` for an invalid base URL. */
-  constructor(options: OpenAIOptions) {
+  /** `connect`: makes the client. Throws a `TypeError` for an invalid base URL. */
+  constructor(options: OpenAIOptions, connect: (options: ClientOptions) => Client = (given) => new Client(given)) {
     const { baseURL = 'https://api.openai.com/v1' } = options
     this.#options = options
-    this.client = new Client({ ...options, baseURL, ...authOf(options, keyHeaders(options), headersOf(options)) })
+    this.client = connect({ ...options, baseURL, ...authOf(options, keyHeaders(options), headersOf(options)) })
   }
 
   close(): Promise<void> {

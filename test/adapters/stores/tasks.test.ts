@@ -22,24 +22,27 @@ import {
   type RedisConnection,
 } from '../../servers.ts'
 
-describe.each(['tasks', 'background', 'batches'] as const)('SQLite, the %s of one file in two handles', (name) => {
-  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
-  let made = 0
-  let path = ''
-  const open = () => {
-    const { [name]: tasks, close } = sqlite(path)
-    return { ...tasks, close: async () => close() }
-  }
-  testTaskStore(
-    test,
-    () => {
-      path = join(folder, `${made++}.db`)
-      return open()
-    },
-    { reopen: open },
-  )
-  afterAll(() => rmSync(folder, { recursive: true }))
-})
+describe.each(['tasks', 'background', 'batches', 'fileBatches', 'files'] as const)(
+  'SQLite, the %s of one file in two handles',
+  (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+    let made = 0
+    let path = ''
+    const open = () => {
+      const { [name]: tasks, close } = sqlite(path)
+      return { ...tasks, close: async () => close() }
+    }
+    testTaskStore(
+      test,
+      () => {
+        path = join(folder, `${made++}.db`)
+        return open()
+      },
+      { reopen: open },
+    )
+    afterAll(() => rmSync(folder, { recursive: true }))
+  },
+)
 
 describe.skipIf(!hasPostgres)('Postgres, one table over two pools', () => {
   const [left, right] = [postgresPool(), postgresPool()]

@@ -35,6 +35,8 @@ async function scene(more: Partial<GatewayOptions> = {}) {
     },
     billing: { currency: 'USD' },
     clock: () => time,
+    // Steps are those of requests, so that none is under way when a request asks.
+    tasks: { sweepMs: 600_000 },
     ...more,
     storage: { ledger, usage, batches: memoryTaskStore(), ...more.storage },
   }

@@ -9,6 +9,7 @@ import type { BatchKind } from '../services.ts'
 import { resultIn } from './result.ts'
 
 export const messageKind: BatchKind = {
+  startMs: 120_000,
   jobs: ({ batches }) => batches,
   lines: async ({ data }) => data.lines ?? [],
   async submit({ batches }, { data }, signal) {

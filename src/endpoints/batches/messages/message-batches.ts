@@ -11,10 +11,10 @@ import { readyBatch, type GivenRequest } from './requests.ts'
 import { begun, clientLines } from './result.ts'
 
 /**
- * Milliseconds for which a batch is held before it is stored: long enough for another process to find the intent, but short,
- * because a process that dies before leaves holds that nothing releases earlier.
+ * Milliseconds for which a batch is held before it is stored, beyond the lease of its intent: long enough for another process to
+ * find it, but short, because a process that dies before leaves holds that nothing releases earlier.
  */
-const unstoredMs = intentMs + 60_000
+const spareMs = 60_000
 
 /** A request for a batch. */
 export interface GivenBatch {
@@ -49,7 +49,7 @@ export class MessageBatches extends Batches {
     )
     const { demands, lines: asked, ...known } = ready
     await query.admit(await catalogue.findForTask(known.models[0]?.name ?? '', caller))
-    const holding = billing.holding(account, unstoredMs)
+    const holding = billing.holding(account, intentMs(this.services) + spareMs)
     let lines
     try {
       lines = await holding.add(asked, demands)
@@ -64,8 +64,8 @@ export class MessageBatches extends Batches {
       version: 1,
       createdAt: at,
       expiresAt: at + lifeMs,
-      dueAt: at + intentMs,
-      leasedUntil: at + intentMs,
+      dueAt: at + intentMs(this.services),
+      leasedUntil: at + intentMs(this.services),
       data: {
         ...beginning(query, digest),
         size: lines.length,

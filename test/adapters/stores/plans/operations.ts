@@ -45,6 +45,8 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await tasks(bundle.tasks, account)
   await tasks(bundle.background, account)
   await tasks(bundle.batches, account)
+  await tasks(bundle.fileBatches, account)
+  await tasks(bundle.files, account)
   await answers(bundle, account)
   await changes(bundle, account)
   await ownKeys(bundle, account)
