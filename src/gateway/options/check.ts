@@ -1,26 +1,14 @@
 import * as z from 'zod'
-import { countedNames } from '../../wire/units.ts'
 import { longestTimerMs } from '../../http/deadline.ts'
-import { parseMoney } from '../../money/money.ts'
 import { parseFactor, parseRate } from '../../money/prices/rate.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
+import { billingRule } from './check-billing.ts'
 import { checkCaps } from './check-caps.ts'
 import { checkModels, inspect, provider } from './check-models.ts'
 import { groupFields } from '../../models/group-fields.ts'
 import type { ModelEntry } from '../../models/model-options.ts'
-import {
-  anyFunction,
-  onDisconnect,
-  mistake,
-  optionalOf,
-  parsed,
-  positive,
-  strict,
-  timed,
-  verify,
-} from '../../records/rules.ts'
+import { anyFunction, mistake, optionalOf, parsed, positive, strict, timed, verify } from '../../records/rules.ts'
 import { newKeyShape } from '../../callers/key-fields.ts'
-import { scopedCaps } from '../../records/cap-rules.ts'
 import { frequency } from '../../records/rate-rules.ts'
 import type { VendorReportReader } from '../../admin/reconcile/contract.ts'
 import type { Telemetry } from '../../observe/contract.ts'
@@ -30,8 +18,6 @@ import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { cacheRule, contentRule, idempotencyRule, sealingSecret, storageRule } from './check-storage.ts'
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
-
-const nameCurrency = "must name the currency of all prices and balances, such as 'EUR'"
 
 /** Objects with methods; a class instance too. */
 const telemetry = z.custom<Telemetry>(
@@ -57,7 +43,6 @@ const endpoint = z.custom<Endpoint>(
   'must be made by defineEndpoint()',
 )
 
-const counted = Object.fromEntries(countedNames.map((name) => [name, z.number().min(0)]))
 const retained = z.number().min(3_600_000, 'must be milliseconds, at least an hour').max(Number.MAX_SAFE_INTEGER)
 
 const webhooks = strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean().optional() })
@@ -144,42 +129,7 @@ const schema = strict({
     .partial()
     .optional(),
   storage: storageRule.optional(),
-  billing: strict({
-    currency: z.string(nameCurrency).min(1, nameCurrency),
-    ...strict({
-      unpriced: z.enum(['refuse', 'free']),
-      showPrices: z.boolean(),
-      minimumTopUp: parsed(parseMoney),
-      onDisconnect,
-      chargeFailed: z.boolean(),
-      maxDrains: z.int().min(0),
-      defaults: strict({
-        outputTokens: z.int().min(0),
-        enforce: z.boolean(),
-        seconds: z.number().min(0),
-        ...counted,
-        toolCalls: z.int().min(0),
-      }).partial(),
-      leaseMs: timed,
-      journalMs: z.number().min(0).max(10_000),
-      caps: scopedCaps,
-      bounds: strict({
-        imageTokens: z.int().min(0),
-        audioTokens: z.int().min(0),
-        fileTokens: z.int().min(0),
-        seconds: z.number().min(0),
-        ...counted,
-        toolCalls: z.int().min(0),
-      }).partial(),
-      lowBalance: z.array(parsed(parseMoney)).max(10),
-      export: strict({
-        send: anyFunction,
-        since: z.number().min(0),
-        name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"'),
-        timeoutMs: timed,
-      }).partial({ name: true, timeoutMs: true }),
-    }).partial().shape,
-  }).optional(),
+  billing: billingRule.optional(),
   limits: strict({
     whenDown: z.enum(['refuse', 'local']),
     leaseMs: timed,
