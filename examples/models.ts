@@ -21,6 +21,7 @@ export const models: Record<string, ModelEntry> = {
   'demo-moderation': local,
   'demo-image': local,
   'demo-rerank': local,
+  'demo-decision': local,
   'demo-speech': local,
   'demo-transcription': local,
   'demo-video-portrait': { provider: local, video: portraitVideo },

@@ -6,6 +6,7 @@ import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
 import { cost } from './cost.ts'
 import { embeddings } from './embeddings/embeddings.ts'
+import { decisions } from './decisions/decisions.ts'
 import type { Endpoint, QueryEndpoint } from './endpoint.ts'
 import { generateContent, streamGenerateContent } from './gemini/content.ts'
 import { countContentTokens } from './gemini/count.ts'
@@ -73,6 +74,7 @@ export const ownEndpoints: readonly Endpoint[] = [
   imageEdits,
   imageVariations,
   rerank,
+  decisions,
   speech,
   transcriptions,
   translations,

@@ -10,6 +10,7 @@ const names: Readonly<Record<Product, string>> = {
   transcripts: 'its transcripts',
   speech: 'its speech',
   ranking: 'its rankings',
+  decisions: 'its decisions',
   videos: 'its videos',
 }
 
@@ -62,6 +63,7 @@ const makers: readonly (readonly [Product, readonly (keyof Provider)[]])[] = [
   ['transcripts', ['transcribe', 'translateSpeech']],
   ['speech', ['speak']],
   ['ranking', ['rerank']],
+  ['decisions', ['decide']],
   ['videos', ['video']],
 ]
 

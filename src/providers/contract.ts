@@ -7,6 +7,7 @@ import type { CompactionObject, ResponseRequest } from '../wire/responses.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import type { ImageEditRequest, ImageRequest, ImageVariationRequest } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
+import type { DecisionList, DecisionRequest } from '../wire/decisions.ts'
 import type { RerankAnswer, RerankRequest } from '../wire/rerank.ts'
 import type { SpeechRequest } from '../wire/speech.ts'
 import type { TranscriptionRequest } from '../wire/transcriptions.ts'
@@ -190,6 +191,9 @@ export interface Provider {
 
   /** Makes variations of an image: the file `image` of `call.form`. */
   varyImage?(call: Call<ImageVariationRequest>): ImageAnswer | Promise<ImageAnswer>
+
+  /** Answers the typed questions of the request about its input, in their order. */
+  decide?(call: Call<DecisionRequest>): Promise<DecisionList>
 
   /** Ranks the documents of the request, which are texts, by how relevant they are to its query. */
   rerank?(call: Call<RerankRequest>): Promise<RerankAnswer>

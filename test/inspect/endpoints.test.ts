@@ -31,6 +31,7 @@ const requests: Readonly<Record<string, readonly [path: string, body: object | F
   rerank: ['/v1/rerank', { model: 'm', query: ask, documents: [{ text: 'x', source: email }, ask] }],
   'images.generations': ['/v1/images/generations', { model: 'm', prompt: ask }],
   'images.edits': ['/v1/images/edits', formOf(['model', 'm'], ['image', png, 'a.png'], ['prompt', ask])],
+  decisions: ['/v1/decisions', { model: 'm', input: ask, questions: [{ type: 'predicate', instructions: ask }] }],
   'audio.speech': ['/v1/audio/speech', { model: 'm', input: ask, voice: 'alloy', instructions: `As ${email}` }],
   // The field behind the file arrives last.
   'audio.transcriptions': [

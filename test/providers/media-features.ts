@@ -78,6 +78,18 @@ export const mediaFeatures: readonly MediaFeature[] = [
     how: 'servers with it, as the presets `openrouter`, `together`, `vllm` and `llamacpp`; Cohere, Jina, Voyage and TEI have providers of their own',
   },
   {
+    name: 'decisions',
+    ask: (client, model) =>
+      client.decisions.create({
+        model,
+        input: 'a word',
+        questions: [{ type: 'predicate', instructions: 'It is one.' }],
+      }),
+    models: { ...chatters, openai: 'gpt-6-luna', gemini: 'gemini-3-flash' },
+    native: { openai: holds('/decisions', 'a word', 'It is one.') },
+    how: 'OpenAI, and servers with its endpoint',
+  },
+  {
     name: 'speech',
     ask: (client, model) =>
       client.audio.speech.create({ model, input: 'a word', voice: 'Kore', response_format: 'wav' }),

@@ -13,7 +13,7 @@ export function parsePriceMultiplier(text: string): bigint {
 }
 
 /** The kind of output of an endpoint, which decides the parts of a price that apply. */
-export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'speech' | 'ranking' | 'videos'
+export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'speech' | 'ranking' | 'decisions' | 'videos'
 
 type Part = keyof PriceOptions
 
@@ -25,6 +25,7 @@ const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   transcripts: ['second', 'hour', 'inputAudio'],
   speech: ['characters', 'output', 'outputAudio', 'second', 'hour'],
   ranking: ['input', 'units'],
+  decisions: ['input'],
   videos: ['second', 'hour', 'outputVideo'],
 }
 

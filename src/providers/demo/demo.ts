@@ -19,6 +19,8 @@ import { rerank } from './rerank.ts'
 import { speak } from './speak.ts'
 import { transcribe, translateSpeech } from './transcribe.ts'
 import { demoVideo } from './video.ts'
+import { decide } from './decide.ts'
+import type { DecisionList, DecisionRequest } from '../../wire/decisions.ts'
 
 /** Options of `demo`. */
 export interface DemoOptions {
@@ -46,6 +48,8 @@ export interface DemoProvider extends Provider {
   varyImage(call: Call<ImageVariationRequest>): Promise<ImageAnswer>
   /** Ranks documents by the words that they have in common with the query. */
   rerank(call: Call<RerankRequest>): Promise<RerankAnswer>
+  /** Decides by the words that the input has in common with each question. */
+  decide(call: Call<DecisionRequest>): Promise<DecisionList>
   /** Plays a tone for each word, as WAV or as samples. */
   speak(call: Call<SpeechRequest>): AsyncIterable<SpeechPiece>
   /** Returns a description of a WAV file as its transcript: there is no speech recognition. */
@@ -61,6 +65,7 @@ export const demoNames = [
   'demo-moderation',
   'demo-image',
   'demo-rerank',
+  'demo-decision',
   'demo-speech',
   'demo-transcription',
   'demo-video-portrait',
@@ -94,6 +99,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     editImages,
     varyImage,
     rerank: parsing(rerank),
+    decide: parsing(decide),
     speak: (call) => speak(call, paceMs),
     transcribe: (call) => transcribe(call, paceMs),
     translateSpeech,

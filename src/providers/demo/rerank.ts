@@ -16,6 +16,6 @@ export function rerank({ query, documents }: RerankRequest): RerankAnswer {
   return { results, usage: usageOf(tokens, 0) }
 }
 
-function wordsIn(text: string): ReadonlySet<string> {
+export function wordsIn(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
 }

@@ -23,6 +23,7 @@ import { usesConversation, withOwnKey } from '../credentials/key.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos.ts'
 import { type OpenAIOptions, known } from './options.ts'
+import type { DecisionList, DecisionRequest } from '../../wire/decisions.ts'
 import type { RerankAnswer, RerankRequest } from '../../wire/rerank.ts'
 import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 
@@ -82,6 +83,7 @@ function providerOf(given: OpenAIOptions, options: OpenAIOptions, vendor: Vendor
     ...(given.preset !== 'azure' && {
       models: ({ signal }) => listModels(vendor.client, { path: '/models', field: 'data', signal }, modelIn),
     }),
+    ...(decides(given) && { decide: (call) => decide(vendor, call) }),
     ...(ranks(given) && { rerank: (call) => rerank(vendor, call) }),
     ...(video && { video }),
     ...(options.batches && {
@@ -124,6 +126,11 @@ function batchedBy(options: OpenAIOptions): readonly string[] {
   return (options.batches ?? []).filter((path) => path !== '/v1/responses' || hasResponses(options))
 }
 
+/** OpenAI, and servers that may have its endpoint. */
+function decides({ preset }: OpenAIOptions): boolean {
+  return preset === undefined || preset === 'openai'
+}
+
 /** Servers that are known to rank documents, and those that may. */
 function ranks({ preset, baseURL }: OpenAIOptions): boolean {
   if (preset === undefined) return baseURL !== undefined
@@ -143,6 +150,14 @@ function mayTellCosts({ preset, baseURL }: OpenAIOptions): boolean {
 /** Vendors that transcribe, and have no endpoint for translations. */
 function translatesSpeech({ preset }: OpenAIOptions): boolean {
   return preset !== 'mistral' && preset !== 'openrouter'
+}
+
+async function decide(vendor: Vendor, call: Call<DecisionRequest>): Promise<DecisionList> {
+  const { transfer, failure } = await vendor.post('/decisions', call)
+  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
+  const { error } = value as { readonly error?: unknown }
+  if (error) throw failure(error)
+  return value as unknown as DecisionList
 }
 
 async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<RerankAnswer> {

@@ -24,6 +24,11 @@ const edit = (prompt: string) =>
     'image',
     new Uint8Array(picture),
   )
+const decision = (input: string) => ({
+  model: 'demo-decision',
+  input,
+  questions: [{ type: 'predicate', instructions: 'It is a.' }],
+})
 const variation = (n: number) =>
   formOf({ model: 'demo-image', n: String(n), response_format: 'b64_json' }, 'image', new Uint8Array(picture))
 const recording = (seconds: number) =>
@@ -47,6 +52,7 @@ const requests: [path: string, body: () => object, other: () => object][] = [
     () => ({ model: 'demo-image', prompt: 'b', size: '256x256' }),
   ],
   ['/images/edits', () => edit('a'), () => edit('b')],
+  ['/decisions', () => decision('a'), () => decision('b')],
   ['/images/variations', () => variation(1), () => variation(2)],
   ['/audio/transcriptions', () => recording(1), () => recording(1.5)],
   ['/audio/translations', () => recording(1), () => recording(1.5)],
