@@ -47,6 +47,8 @@ const none: ResponseStore = {
 const concurrent = 4
 
 export class Fleet {
+  /** Of all processes that were ever started: one that is replaced can still have open calls. */
+  readonly machines: Machine[] = []
   readonly #network: Network
   readonly #plan: Plan
   readonly #checks: Checks
@@ -54,7 +56,6 @@ export class Fleet {
   readonly #vendor: Vendor
   readonly #client: Machine
   readonly #slots: Process[] = []
-  #started = 0
 
   constructor(network: Network, plan: Plan, checks: Checks, stores: Shared, client: Machine) {
     this.#network = network
@@ -143,7 +144,8 @@ export class Fleet {
   }
 
   #start(slot: number): void {
-    const machine = new Machine(`process ${slot}.${this.#started++}`)
+    const machine = new Machine(`process ${slot}.${this.machines.length}`)
+    this.machines.push(machine)
     this.#network.scheduler.machine = machine
     const gateway = createGateway(this.#options(machine))
     this.#slots[slot] = { machine, gateway, open: new Set(), working: new Map() }

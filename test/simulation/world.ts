@@ -61,7 +61,7 @@ export class World implements Network {
       for (const { machine, gateway } of this.#fleet.processes) scheduler.after(0, machine, () => void gateway.close())
       await run(scheduler.now + 30_000)
     }
-    for (const { machine } of this.#fleet.processes) machine.isDead = true
+    for (const machine of this.#fleet.machines) machine.isDead = true
     await run(scheduler.now + 25 * 3_600_000)
     if (checks.violation === undefined) checks.atEnd()
     await this.#audit()
@@ -170,7 +170,7 @@ export class World implements Network {
       }
       case 'clock':
         this.server.clockMs += event.ms
-        for (const { machine } of this.#fleet.processes) this.checks.clockJumped(machine)
+        for (const machine of this.#fleet.machines) this.checks.clockJumped(machine)
         return
       case 'outage':
         return void this.#outages.push({ ...event, until: event.at + event.ms })
