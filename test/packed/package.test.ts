@@ -54,7 +54,7 @@ describe.runIf(thorough)('the packed package', () => {
     const texts = inside.map((file) => readFileSync(join(root, file), 'utf8'))
     const isPart = (file: string) =>
       Object.values(manifest.imports).some((targets) => targets['default'] === `./${file}`) ||
-      texts.some((text) => new RegExp(`'\\.{1,2}/${basename(file)}'`).test(text))
+      texts.some((text) => new RegExp(`'\\.{1,2}/(?:[\\w-]+/)?${basename(file)}'`).test(text))
     // The program is in `bin`.
     const alone = adapters.filter((file) => !isPart(file) && file !== 'adapters/cli/cli.ts')
     expect(exported).toEqual(expect.arrayContaining(alone))
@@ -86,9 +86,9 @@ describe.runIf(thorough)('the packed package', () => {
     expect(rest.sort()).toEqual(['LICENSE', 'package.json'])
   })
 
-  test('is small: at most 250 files, 1,050 kB packed', () => {
+  test('is small: at most 250 files, 1,100 kB packed', () => {
     expect(consumer.files.size).toBeLessThanOrEqual(250)
-    expect(consumer.bytes).toBeLessThanOrEqual(1_050_000)
+    expect(consumer.bytes).toBeLessThanOrEqual(1_100_000)
   })
 
   test('starts with few files, and without undici, whether its own or the one inside Node', async () => {

@@ -87,6 +87,7 @@ export function answered({ url, body }: VendorLine, status = 200, answer?: objec
 export async function fileBatchVendor(clock: () => number = Date.now): Promise<FileBatchVendor> {
   const batches: VendorBatch[] = []
   const files = new Map<string, string>()
+  let uploads = 0
   const succeeds = (result: object) => (result as { response?: { status_code: number } }).response?.status_code === 200
   const linesOf = ({ requests }: VendorBatch, good: boolean) =>
     requests.toReversed().flatMap((line) => {
@@ -121,7 +122,7 @@ export async function fileBatchVendor(clock: () => number = Date.now): Promise<F
       const text = body.toString('utf8')
       const [, head = '', content = ''] = /filename="([^"]+)"[^]*?\r\n\r\n([^]*?)\r\n--/.exec(text) ?? []
       if (!/name="purpose"\r\n\r\nbatch\r\n/.test(text) || head === '') return void answer({ error: {} }, 400)
-      const file = `file-vendor-${files.size}`
+      const file = `file-vendor-${uploads++}`
       files.set(file, content)
       await vendor.before(request, undefined)
       return void answer({ id: file, object: 'file', purpose: 'batch' })

@@ -113,18 +113,18 @@ test('a gateway exports charges and payments, and a batch that was refused comes
   await askChat(url)
   const { id } = await receipt()
   await expect.poll(state, { timeout: 20_000 }).toEqual({ waiting: 1, refusedAt: expect.any(Number) as number })
-  await expect.poll(() => batches.length, { timeout: 20_000 }).toBe(2)
+  // The payment can be exported before the charge is stored.
+  const entries = () => batches.slice(1).flatMap((batch) => batch.entries)
+  await expect.poll(() => entries().length, { timeout: 20_000 }).toBe(2)
   await expect.poll(async () => (await state())?.waiting, { timeout: 20_000 }).toBe(0)
   const { refusedAt = Infinity, sentAt = 0 } = (await state()) ?? {}
   expect(sentAt).toBeGreaterThan(refusedAt)
   expect(batches[1]).toEqual(batches[0])
-  expect(batches[1]).toMatchObject({
-    account: 'acme',
-    entries: [
-      { kind: 'credit', reference: 'order-1', amount: '1' },
-      { kind: 'settle', reference: id, amount: '-0.00003' },
-    ],
-  })
+  expect(batches[1]?.account).toBe('acme')
+  expect(entries()).toMatchObject([
+    { kind: 'credit', reference: 'order-1', amount: '1' },
+    { kind: 'settle', reference: id, amount: '-0.00003' },
+  ])
   expect(batches[1]?.id).toMatch(/^[\w-]{43}$/)
 })
 
