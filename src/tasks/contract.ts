@@ -6,7 +6,7 @@ export interface TaskRecord {
   readonly account: string
   /** Unique within the account. Letters, digits, `_` and `-`, at most 80 characters. */
   readonly id: string
-  /** 1 when inserted, incremented by one with every change. */
+  /** An integer from 0 to 2^53 when inserted, incremented by one with every change. */
   readonly version: number
   /** Time of the submission. */
   readonly createdAt: number

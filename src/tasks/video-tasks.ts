@@ -7,6 +7,7 @@ import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskRecord, TaskSearch } from './contract.ts'
+import { earlierTask, insertTask } from './insert.ts'
 import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
@@ -70,7 +71,7 @@ export class VideoTasks {
     const { caller, idempotencyKey, watch } = submission
     const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
     if (idempotencyKey !== undefined) {
-      const present = await this.#services.store.find(caller.account, id, await this.#services.now())
+      const present = await earlierTask(this.#services, caller.account, id)
       if (present !== undefined) return repetition(fromRecord(present), submission)
     }
     const deployments = await this.#services.deployments(submission.request.model)
@@ -86,7 +87,7 @@ export class VideoTasks {
     }
     const held = await this.#services.billing.hold(named, unstoredMs(this.#services, first.video))
     const paid: StoredTask = { ...named, data: { ...named.data, ...held } }
-    const stored = fromRecord(await this.#services.store.insert(toRecord(paid)))
+    const stored = fromRecord(await insertTask(this.#services, toRecord(paid)))
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#services.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
@@ -212,7 +213,7 @@ export class VideoTasks {
     return {
       account: caller.account,
       id,
-      version: 1,
+      version: 0,
       createdAt: now,
       expiresAt: now + lifeMs,
       dueAt: now + leaseMs,

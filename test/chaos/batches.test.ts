@@ -139,7 +139,9 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
         rmSync(folder, { recursive: true })
       })
       const ask: Ask = async (turn, path, sent) => {
-        for (let at = turn; ; at++) {
+        let last: unknown
+        const until = Date.now() + timeout / 2
+        for (let at = turn; Date.now() < until; at++) {
           try {
             // A process may die before it listens.
             const port = await Promise.race([(instances[at % 2] as Instance).port, pause(5_000)])
@@ -154,12 +156,14 @@ describe.each(everyBundle())('over %s', (_, there, open, place) => {
               signal: AbortSignal.timeout(20_000),
             })
             if (response.status === 200) return await response.text()
-            await response.body?.cancel()
-          } catch {
+            last = `${String(response.status)} ${await response.text()}`
+          } catch (error) {
             // Killed.
+            last = error
           }
           await pause(50)
         }
+        throw new Error(`${path} does not succeed`, { cause: last })
       }
       const ids: string[] = []
       let next = 0

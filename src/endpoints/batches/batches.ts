@@ -4,6 +4,7 @@
  */
 import { GatewayError, invalid } from '../../errors.ts'
 import type { TaskListOptions } from '../../tasks/contract.ts'
+import { earlierTask } from '../../tasks/insert.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
 import { soonOr } from '../../tasks/soon-or.ts'
 import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
@@ -46,8 +47,7 @@ export class Batches {
 
   /** The batch that an earlier request with the same idempotency key has made. Throws a 409 if that was another request. */
   protected async repeated(account: string, id: string, digest: string): Promise<StoredBatch | undefined> {
-    const { store, now } = this.services
-    const present = await store.find(account, id, await now())
+    const present = await earlierTask(this.services, account, id)
     return present && repetition(fromRecord(present), digest)
   }
 

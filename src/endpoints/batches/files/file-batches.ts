@@ -2,6 +2,7 @@
 import type { Demand } from '../../../admission/demand.ts'
 import { GatewayError, invalid } from '../../../errors.ts'
 import { linesOf } from '../../../http/lines.ts'
+import { insertTask } from '../../../tasks/insert.ts'
 import type { SweeperOptions } from '../../../tasks/sweeper.ts'
 import type { Query } from '../../endpoint.ts'
 import type { Files } from '../../files/files.ts'
@@ -20,8 +21,6 @@ const mostLines = 50_000
 const perGroup = 64
 /** Milliseconds for which a process that reads the file of a batch keeps others from it, unless it goes on. */
 const leaseMs = 60_000
-/** Milliseconds before the end of that time in which it stops. */
-const spareMs = 10_000
 /** Milliseconds for which a request is held before the batch is stored. */
 const unstoredMs = 900_000
 
@@ -84,7 +83,7 @@ export class FileBatches extends Batches {
     const begun: StoredBatch = {
       account,
       id,
-      version: 1,
+      version: 0,
       createdAt: at,
       expiresAt: at + lifeMs,
       dueAt: at + leaseMs,
@@ -101,7 +100,7 @@ export class FileBatches extends Batches {
         file: { endpoint: String(endpoint.path), input, bytes: 0, ...(metadata && { metadata }) },
       },
     }
-    const stored = fromRecord(await store.insert(toRecord(begun)))
+    const stored = fromRecord(await insertTask(this.services, toRecord(begun)))
     if (stored.data.state !== 'preparing' || stored.data.attempt === query.id) return stored
     if (stored.leasedUntil > at) throw stillPreparing()
     // The process that read it has died, before the client was told of the batch.
@@ -135,8 +134,7 @@ export class FileBatches extends Batches {
       const known = preparation.end()
       await requests.end()
       await plan.end()
-      const now = await this.#requireLease(current)
-      const due = now + intentMs(this.services)
+      const due = (await this.services.now()) + intentMs(this.services)
       const file = { ...(begun.data.file as NonNullable<BatchTask['file']>), bytes: requests.bytes }
       const next = changed(current, { ...known, file, state: 'submitting' }, { dueAt: due, leasedUntil: due })
       const saved = await save(this.services, next)
@@ -153,19 +151,12 @@ export class FileBatches extends Batches {
 
   /** Keeps other processes from a batch whose requests are read. Throws if one has taken it. */
   async #goesOn(batch: StoredBatch): Promise<StoredBatch> {
-    const now = await this.#requireLease(batch)
+    const now = await this.services.now()
     if (batch.leasedUntil - now > leaseMs / 2) return batch
     const lease = now + leaseMs
     const saved = await save(this.services, changed(batch, {}, { dueAt: lease, leasedUntil: lease }))
     if (!saved.won) throw stillPreparing()
     return saved.batch
-  }
-
-  /** The current time. Throws if another process may have begun the batch anew by now, as its version does not tell. */
-  async #requireLease({ leasedUntil }: StoredBatch): Promise<number> {
-    const now = await this.services.now()
-    if (now < leasedUntil - spareMs) return now
-    throw stillPreparing()
   }
 }
 

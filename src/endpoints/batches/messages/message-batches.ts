@@ -3,6 +3,7 @@ import { invalid } from '../../../errors.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import type { Query } from '../../endpoint.ts'
+import { insertTask } from '../../../tasks/insert.ts'
 import { messages } from '../../messages/messages.ts'
 import { batchId, fromRecord, lifeMs, lineId, toRecord, type StoredBatch } from '../batch-task.ts'
 import { Batches, beginning, repetition } from '../batches.ts'
@@ -37,7 +38,7 @@ export class MessageBatches extends Batches {
   /** Submits a batch. Returns the new one, or the existing one with the same idempotency key. */
   async create(query: Query, given: GivenBatch): Promise<StoredBatch> {
     const { caller, catalogue } = query
-    const { store, now, billing } = this.services
+    const { now, billing } = this.services
     const { account } = caller
     const { digest, idempotencyKey, requests } = given
     const id = batchId('msgbatch_', account, idempotencyKey)
@@ -61,7 +62,7 @@ export class MessageBatches extends Batches {
     const batch: StoredBatch = {
       account,
       id,
-      version: 1,
+      version: 0,
       createdAt: at,
       expiresAt: at + lifeMs,
       dueAt: at + intentMs(this.services),
@@ -76,13 +77,13 @@ export class MessageBatches extends Batches {
         counted: holding.counted,
       },
     }
-    const stored = fromRecord(await store.insert(toRecord(batch)))
+    const stored = fromRecord(await insertTask(this.services, toRecord(batch)))
     if (stored.data.attempt !== attempt) {
       // A concurrent request with the same key was stored first.
       await holding.release()
       return repetition(stored, digest)
     }
-    return this.submitted(batch)
+    return this.submitted(stored)
   }
 
   /** The results of a batch, as JSON lines. Throws a 400 for one that has not ended, a 404 if they are not kept any more. */
