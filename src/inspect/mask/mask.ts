@@ -64,12 +64,16 @@ export function mask(options: MaskOptions = {}): Inspect {
 
   return () => {
     const values = new Map<string, string>()
+    const placeholders = new Map<string, string>()
     const placeholderFor = (name: string, found: string): string => {
+      const earlier = placeholders.get(`${name} ${found}`)
+      if (earlier !== undefined) return earlier
       const value = found.replaceAll(placeholder, (inner) => values.get(inner) ?? inner)
       for (let number = 0; ; number++) {
         const made = `${name}_${codeOf(secret, `${name} ${number} ${value}`)}`
         if ((values.get(made) ?? value) !== value) continue
         values.set(made, value)
+        placeholders.set(`${name} ${found}`, made)
         return made
       }
     }
