@@ -1,19 +1,23 @@
 /** The audit log. */
 import { pageOf, readNumberCursor, type AuditEntry, type AuditStore } from '../index.ts'
-import { where, type Dialect, type Sql, type TableRow } from './sql.ts'
+import { recordTable } from './record-table.ts'
+import { where, type Dialect, type Sql } from './sql.ts'
 
-export function auditTable({ types: { name, integer, real, text }, table, index }: Dialect): string {
+const { definitions, inserting, recordOf } = recordTable<AuditEntry>({
+  number: 'integer',
+  at: 'real',
+  action: 'name',
+  account: 'name?',
+  actor: 'name?',
+  content: 'text',
+  digest: 'name',
+  hash: 'name',
+})
+
+export function auditTable(dialect: Dialect): string {
+  const { table, index } = dialect
   return `
-    CREATE TABLE @.audit_log (
-      number ${integer} PRIMARY KEY,
-      at ${real} NOT NULL,
-      action ${name} NOT NULL,
-      account ${name},
-      actor ${name},
-      content ${text} NOT NULL,
-      digest ${name} NOT NULL,
-      hash ${name} NOT NULL
-    ) ${table};
+    CREATE TABLE @.audit_log (${definitions(dialect)}, PRIMARY KEY (number)) ${table};
     CREATE INDEX ${index}audit_log_of ON @.audit_log (account, number);
     CREATE INDEX ${index}audit_log_by ON @.audit_log (actor, number);`
 }
@@ -24,13 +28,8 @@ export function sqlAudit({ dialect, all, many, insert, part }: Sql): AuditStore 
     `(account = :account OR actor = :account) ORDER BY number LIMIT ${dialect.part}`,
   )
   return {
-    append: (entry) =>
-      insert(
-        `INSERT INTO @.audit_log (number, at, action, account, actor, content, digest, hash)
-        VALUES (:number, :at, :action, :account, :actor, :content, :digest, :hash)`,
-        { account: null, actor: null, ...entry },
-      ),
-    last: async () => (await all('SELECT * FROM @.audit_log ORDER BY number DESC LIMIT 1')).map(entryOf)[0],
+    append: (entry) => insert(inserting('audit_log'), { ...entry }),
+    last: async () => (await all('SELECT * FROM @.audit_log ORDER BY number DESC LIMIT 1')).map(recordOf)[0],
     async list({ account, actor, action, from, to, limit = 100, after }) {
       const number = after === undefined ? undefined : readNumberCursor(after)
       const filter = where([
@@ -43,12 +42,12 @@ export function sqlAudit({ dialect, all, many, insert, part }: Sql): AuditStore 
       ])
       const values = { account, actor, action, from, to, number, most: limit + 1 }
       const rows = await many(`SELECT * FROM @.audit_log ${filter} ORDER BY number DESC LIMIT :most`, values)
-      return pageOf(rows.map(entryOf), limit, (last) => String(last.number))
+      return pageOf(rows.map(recordOf), limit, (last) => String(last.number))
     },
     read: async (after, limit) =>
       (
         await many('SELECT * FROM @.audit_log WHERE number > :after ORDER BY number LIMIT :limit', { after, limit })
-      ).map(entryOf),
+      ).map(recordOf),
     erase: (account, as) =>
       part(`UPDATE @.audit_log SET ${renamed('account')}, ${renamed('actor')}, content = '' WHERE ${own}`, {
         account,
@@ -60,9 +59,4 @@ export function sqlAudit({ dialect, all, many, insert, part }: Sql): AuditStore 
 /** Sets a column to the pseudonym where it has the account. */
 function renamed(column: string): string {
   return `${column} = CASE WHEN ${column} = :account THEN :as ELSE ${column} END`
-}
-
-function entryOf({ number, at, account, actor, ...texts }: TableRow): AuditEntry {
-  const names = { ...(account !== null && { account }), ...(actor !== null && { actor }) }
-  return { number: Number(number), at: Number(at), ...names, ...texts } as unknown as AuditEntry
 }

@@ -8,54 +8,33 @@ import {
   type ContentRecord,
   type ContentStore,
 } from '../index.ts'
-import type { Column, Dialect, Items, Sql, TableRow, Values } from './sql.ts'
+import { recordTable } from './record-table.ts'
+import type { Dialect, Items, Sql, Values } from './sql.ts'
 
+const owner = { id: 'name', account: 'name', user: 'name', day: 'name' } as const
 /** The body is the last column, so that the others can be read without it. */
-export function contentTables({ types: { name, real, text, bytes }, table, index }: Dialect): string {
+const contents = recordTable<ContentRecord>({ ...owner, key: 'name', session: 'name?', at: 'real', body: 'bytes' })
+const sealedKeys = recordTable<ContentKey>({ ...owner, sealed: 'text' })
+
+export function contentTables(dialect: Dialect): string {
+  const { table, index } = dialect
   return `
-    CREATE TABLE @.content (
-      id ${name} PRIMARY KEY,
-      account ${name} NOT NULL,
-      "user" ${name} NOT NULL,
-      day ${name} NOT NULL,
-      data_key ${name} NOT NULL,
-      session ${name},
-      at ${real} NOT NULL,
-      body ${bytes} NOT NULL
-    ) ${table};
+    CREATE TABLE @.content (${contents.definitions(dialect)}, PRIMARY KEY (id)) ${table};
     CREATE INDEX ${index}content_of ON @.content (account, at);
     CREATE INDEX ${index}content_in ON @.content (account, session, at);
     CREATE INDEX ${index}content_by ON @.content (account, "user");
     CREATE INDEX ${index}content_day ON @.content (day);
-    CREATE TABLE @.content_keys (
-      id ${name} PRIMARY KEY,
-      account ${name} NOT NULL,
-      "user" ${name} NOT NULL,
-      day ${name} NOT NULL,
-      sealed ${text} NOT NULL
-    ) ${table};
+    CREATE TABLE @.content_keys (${sealedKeys.definitions(dialect)}, PRIMARY KEY (id)) ${table};
     CREATE INDEX ${index}content_keys_by ON @.content_keys (account, "user");
     CREATE INDEX ${index}content_keys_day ON @.content_keys (day);`
 }
 
-const owner: readonly Column[] = [
-  ['id', 'name'],
-  ['account', 'name'],
-  ['user', 'name'],
-  ['day', 'name'],
-]
-
 export function sqlContent(sql: Sql): ContentStore {
   const { all, many, inserting } = sql
-  const append = inserting('content', [
-    ...owner,
-    ['dataKey', 'name'],
-    ['session', 'name'],
-    ['at', 'real'],
-    ['body', 'bytes'],
-  ])
+  const { columns, recordOf } = contents
+  const append = inserting('content', columns)
   return {
-    append: (records) => append(records.map(({ key, ...record }) => ({ ...record, dataKey: key }))),
+    append: (records) => append(records as readonly (ContentRecord & Values)[]),
     get: async (id) => (await all('SELECT * FROM @.content WHERE id = :id', { id })).map(recordOf)[0],
     async list({ account, session, limit = 100, after }) {
       const [at, id] = after === undefined ? [0, ''] : readCursor(after)
@@ -74,9 +53,10 @@ export function sqlContent(sql: Sql): ContentStore {
 
 export function sqlContentKeys(sql: Sql): ContentKeyStore {
   const { many, ofEach, run, inserting } = sql
-  const append = inserting('content_keys', [...owner, ['sealed', 'text']])
+  const { columns, recordOf } = sealedKeys
+  const append = inserting('content_keys', columns)
   const find = async (ids: readonly string[]): Promise<ContentKey[]> =>
-    ids.length === 0 ? [] : (await ofEach('SELECT * FROM @.content_keys WHERE id = :id', idsOf(ids), {})).map(keyOf)
+    ids.length === 0 ? [] : (await ofEach('SELECT * FROM @.content_keys WHERE id = :id', idsOf(ids), {})).map(recordOf)
   return {
     async claim(keys) {
       // A key that is deleted between the two steps is made again.
@@ -91,7 +71,7 @@ export function sqlContentKeys(sql: Sql): ContentKeyStore {
     find,
     page: async (after = '', limit) =>
       (await many('SELECT * FROM @.content_keys WHERE id > :after ORDER BY id LIMIT :limit', { after, limit })).map(
-        keyOf,
+        recordOf,
       ),
     reseal: async ({ id, sealed }, before) =>
       (await run('UPDATE @.content_keys SET sealed = :sealed WHERE id = :id AND sealed = :before', {
@@ -116,13 +96,4 @@ function deleting({ dialect, part, run }: Sql, table: string): Pick<ContentStore
     erase: (account, user) => part(user === undefined ? ofAccount : ofUser, { account, user }),
     removeBefore: (day, most) => run(deleted(`day < :day ORDER BY day LIMIT ${Math.trunc(most)}`), { day }),
   }
-}
-
-function keyOf({ id, account, user, day, sealed }: TableRow): ContentKey {
-  return { id, account, user, day, sealed } as unknown as ContentKey
-}
-
-function recordOf({ data_key: key, at, session, body, id, account, user, day }: TableRow): ContentRecord {
-  const texts = { id, account, user, day, key, ...(session !== null && { session }) }
-  return { ...texts, at: Number(at), body: body as Uint8Array } as unknown as ContentRecord
 }

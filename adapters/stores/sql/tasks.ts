@@ -1,5 +1,6 @@
 /** Video tasks, responses in the background, batches, or files: one table, every method one statement. */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
+import { recordTable } from './record-table.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 
 const tables = ['tasks', 'background', 'batches', 'file_batches', 'files'] as const
@@ -9,23 +10,25 @@ export function tasksTables(dialect: Dialect): string {
   return tables.map((table) => tableOf(table, dialect)).join('')
 }
 
-function tableOf(table: string, { types: { name, integer, text }, keyed, index }: Dialect): string {
+const { definitions, inserting, recordOf } = recordTable<Omit<TaskRecord, 'data'> & { readonly data: string }>({
+  account: 'name',
+  id: 'name',
+  version: 'integer',
+  createdAt: 'integer',
+  expiresAt: 'integer',
+  dueAt: 'integer?',
+  leasedUntil: 'integer',
+  data: 'text',
+})
+
+function tableOf(table: string, dialect: Dialect): string {
+  const { keyed, index } = dialect
   return `
-    CREATE TABLE @.${table} (
-      tenant ${name} NOT NULL,
-      id ${name} NOT NULL,
-      version ${integer} NOT NULL,
-      created_at ${integer} NOT NULL,
-      expires_at ${integer} NOT NULL,
-      due_at ${integer},
-      leased_until ${integer} NOT NULL,
-      data ${text} NOT NULL,
-      PRIMARY KEY (tenant, id)
-    ) ${keyed};
+    CREATE TABLE @.${table} (${definitions(dialect)}, PRIMARY KEY (account, id)) ${keyed};
     CREATE INDEX ${index}${table}_due ON @.${table} (due_at) WHERE due_at IS NOT NULL;
     CREATE INDEX ${index}${table}_over ON @.${table} (expires_at) WHERE due_at IS NULL;
-    CREATE INDEX ${index}${table}_list ON @.${table} (tenant, created_at, id);
-    CREATE INDEX ${index}${table}_all ON @.${table} (created_at, tenant, id);`
+    CREATE INDEX ${index}${table}_list ON @.${table} (account, created_at, id);
+    CREATE INDEX ${index}${table}_all ON @.${table} (created_at, account, id);`
 }
 
 /** Number of claims from one deletion of expired tasks to the next. */
@@ -38,23 +41,19 @@ export function sqlTasks(
   table: (typeof tables)[number] = 'tasks',
 ): Required<Omit<TaskStore, 'close'>> {
   const { now: clock, some } = dialect
-  const present = `SELECT * FROM @.${table} WHERE tenant = :account AND id = :id`
+  const present = `SELECT * FROM @.${table} WHERE account = :account AND id = :id`
   const changed = `UPDATE @.${table} SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
-    leased_until = :leasedUntil, data = :data WHERE tenant = :account AND id = :id`
-  const how = { key: 'tenant, id', skips: true }
+    leased_until = :leasedUntil, data = :data WHERE account = :account AND id = :id`
+  const how = { key: 'account, id', skips: true }
   const isDue = 'due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT'
   const expired = some(table, `due_at IS NULL AND expires_at <= :now ORDER BY expires_at LIMIT ${purgeLimit}`, how)
-  const newest = 'ORDER BY created_at DESC, tenant DESC, id DESC LIMIT :limit'
+  const newest = 'ORDER BY created_at DESC, account DESC, id DESC LIMIT :limit'
   let claims = 0
   return {
     async insert(task) {
       // Another process may delete the conflicting task between the statements; then the insertion is tried again.
       for (let attempt = 0; attempt < 5; attempt++) {
-        const inserted = await insert(
-          `INSERT INTO @.${table} (tenant, id, version, created_at, expires_at, due_at, leased_until, data)
-          VALUES (:account, :id, :version, :createdAt, :expiresAt, :dueAt, :leasedUntil, :data)`,
-          valuesOf(task),
-        )
+        const inserted = await insert(inserting(table), valuesOf(task))
         if (inserted || (await run(`${changed} AND expires_at <= :createdAt AND due_at IS NULL`, valuesOf(task))) > 0)
           return task
         const [found] = await all(present, { ...task })
@@ -83,19 +82,19 @@ export function sqlTasks(
     },
     async list(account, { now, limit, after, order }) {
       const [direction, beyond] = order === 'asc' ? ['ASC', '>'] : ['DESC', '<']
-      const last = `FROM @.${table} WHERE tenant = :account AND id = :after`
+      const last = `FROM @.${table} WHERE account = :account AND id = :after`
       // The index supports only the first condition: without it, each page would also read all pages before it.
       const page = `AND created_at ${beyond}= (SELECT created_at ${last})
         AND (created_at, id) ${beyond} (SELECT created_at, id ${last})`
       const rows = await all(
-        `SELECT * FROM @.${table} WHERE tenant = :account AND expires_at > :now ${after === undefined ? '' : page}
+        `SELECT * FROM @.${table} WHERE account = :account AND expires_at > :now ${after === undefined ? '' : page}
         ORDER BY created_at ${direction}, id ${direction} LIMIT :limit`,
         { account, now, limit, after },
       )
       return rows.map(taskOf)
     },
     async search({ now, limit, after }) {
-      const page = 'AND created_at <= :createdAt AND (created_at, tenant, id) < (:createdAt, :account, :id)'
+      const page = 'AND created_at <= :createdAt AND (created_at, account, id) < (:createdAt, :account, :id)'
       const filter = `expires_at > :now ${after === undefined ? '' : page}`
       return (await all(`SELECT * FROM @.${table} WHERE ${filter} ${newest}`, { ...after, now, limit })).map(taskOf)
     },
@@ -109,14 +108,6 @@ function valuesOf(task: TaskRecord): Readonly<Record<string, unknown>> {
 }
 
 function taskOf(row: TableRow): TaskRecord {
-  return {
-    account: row['tenant'] as string,
-    id: row['id'] as string,
-    version: Number(row['version']),
-    createdAt: Number(row['created_at']),
-    expiresAt: Number(row['expires_at']),
-    dueAt: row['due_at'] === null ? null : Number(row['due_at']),
-    leasedUntil: Number(row['leased_until']),
-    data: JSON.parse(row['data'] as string) as Json,
-  }
+  const { data, ...record } = recordOf(row)
+  return { ...record, dueAt: record.dueAt ?? null, data: JSON.parse(data) as Json }
 }
