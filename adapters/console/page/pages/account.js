@@ -4,7 +4,7 @@ import { accountPath, ApiError, get } from '../api.js'
 import { money } from '../format.js'
 import { useLoad } from '../load.js'
 import { linkTo } from '../location.js'
-import { CreditDialog, EditDialog } from '../parts/account-forms.js'
+import { AccountDialog, CreditDialog } from '../parts/account-forms.js'
 import { AlertsCard } from '../parts/alerts.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
@@ -77,7 +77,7 @@ export function AccountPage({ id }) {
       features.alerts && h(AlertsCard, { account: id }),
       h(LedgerEntries, { account: id, turn }),
     ],
-    open === 'edit' && account !== undefined && h(EditDialog, { account, onClose: close, onSaved: done }),
+    open === 'edit' && account !== undefined && h(AccountDialog, { account, onClose: close, onSaved: done }),
     (open === 'top-ups' || open === 'adjustments') &&
       h(CreditDialog, { account: id, kind: open, onClose: close, onSaved: done }),
   )

@@ -1,17 +1,17 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, send, urlOf } from '../api.js'
+import { get, urlOf } from '../api.js'
 import { date, money } from '../format.js'
 import { useLoad, usePages } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
+import { AccountDialog } from '../parts/account-forms.js'
 import { AlertsCard } from '../parts/alerts.js'
 import { Amount } from '../parts/amount.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { Details, PageHead } from '../parts/details.js'
-import { Dialog, FormDialog } from '../parts/dialog.js'
-import { CheckField, TextField } from '../parts/field.js'
+import { Dialog } from '../parts/dialog.js'
 import { accountIds, TextFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice, Loading, Notice } from '../parts/notice.js'
 import { table } from '../parts/table.js'
@@ -79,33 +79,20 @@ export function AccountsPage() {
       ],
     }),
     features.alerts && h(AlertsCard, {}),
-    open === 'create' && h(OpenDialog, { onClose: close }),
+    open === 'create' && h(AccountDialog, { onClose: close, onSaved: opened }),
     open === 'audit' && h(AuditDialog, { onClose: close }),
   )
+}
+
+/** @param {AccountView} account */
+function opened({ id }) {
+  announce(t('saved'))
+  location.hash = linkTo(['accounts', id])
 }
 
 /** @param {readonly { account: string }[]} faults */
 function faulty(faults) {
   return faults.map(({ account }) => account).join(', ')
-}
-
-/** @param {{ onClose: () => unknown }} properties */
-function OpenDialog({ onClose }) {
-  const [id, setId] = useState('')
-  const [name, setName] = useState('')
-  const [unlimited, setUnlimited] = useState(false)
-  const submit = async () => {
-    const account = await send('POST', 'accounts', { id: id.trim(), unlimited, name: name.trim() || undefined })
-    announce(t('saved'))
-    location.hash = linkTo(['accounts', account.id])
-  }
-  return h(
-    FormDialog,
-    { title: t('openAccount'), action: t('create'), submit, onClose },
-    h(TextField, { label: t('accountId'), value: id, onChange: setId, required: true, hint: t('accountIdHint') }),
-    h(TextField, { label: t('name'), value: name, onChange: setName }),
-    h(CheckField, { label: t('unlimited'), checked: unlimited, onChange: setUnlimited, hint: t('unlimitedHint') }),
-  )
 }
 
 /** Recomputes all balances. @param {{ onClose: () => unknown }} properties */

@@ -44,18 +44,26 @@ export function CreditDialog({ account, kind, onClose, onSaved }) {
   )
 }
 
-/** @param {{ account: AccountView, onClose: () => unknown, onSaved: () => unknown }} properties */
-export function EditDialog({ account, onClose, onSaved }) {
-  const [name, setName] = useState(account.name ?? '')
-  const [unlimited, setUnlimited] = useState(account.unlimited)
+/**
+ * Opens an account, or changes one.
+ * @param {{ account?: AccountView, onClose: () => unknown, onSaved: (account: AccountView) => unknown }} properties
+ */
+export function AccountDialog({ account, onClose, onSaved }) {
+  const { values, field } = useFields({ id: '', name: account?.name ?? '' })
+  const [unlimited, setUnlimited] = useState(account?.unlimited ?? false)
   const submit = async () => {
-    await send('PATCH', accountPath(account.id), { name, unlimited })
-    onSaved()
+    const name = values.name.trim()
+    const saved = account
+      ? send('PATCH', accountPath(account.id), { name, unlimited })
+      : send('POST', 'accounts', { id: values.id.trim(), unlimited, name: name || undefined })
+    onSaved(await saved)
   }
+  const title = account ? t('editTitle', { name: account.id }) : t('openAccount')
   return h(
     FormDialog,
-    { title: t('editTitle', { name: account.id }), action: t('save'), submit, onClose },
-    h(TextField, { label: t('name'), name: 'name', value: name, onChange: setName }),
+    { title, action: t(account ? 'save' : 'create'), submit, onClose },
+    !account && h(TextField, { label: t('accountId'), ...field('id'), required: true, hint: t('accountIdHint') }),
+    h(TextField, { label: t('name'), ...field('name') }),
     h(CheckField, { label: t('unlimited'), checked: unlimited, onChange: setUnlimited, hint: t('unlimitedHint') }),
   )
 }
