@@ -5,8 +5,9 @@
 export type { AccountView, EntryView } from './admin/account-view.ts'
 export type { AccountAdmin, AccountQuestion, Compaction, Credited } from './admin/accounts.ts'
 export type { ReconcileQuestion, ReconciledDay, ReconciledSum, Reconciliation } from './admin/reconcile/reconcile.ts'
-export type { Counts, Finding } from './admin/reconcile/compare.ts'
+export type { Finding } from './admin/reconcile/compare.ts'
 export type {
+  Counts,
   DifferenceCause,
   VendorCharge,
   VendorReport,
@@ -30,8 +31,15 @@ export type { CsvAdmin } from './admin/csv.ts'
 export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
 export type { Remainder } from './admin/erase.ts'
 export type { Erased, ExportOptions, PersonalItem } from './admin/personal.ts'
-export type { CapAdmin, CapAmountsView, CapView } from './admin/caps.ts'
-export type { CapLimitsChange, CapOverrideRequest, CapSubject, Refund, TopUp } from './admin/questions.ts'
+export type { CapAdmin, CapView } from './admin/caps.ts'
+export type {
+  CapAmountsView,
+  CapLimitsChange,
+  CapOverrideRequest,
+  CapSubject,
+  Refund,
+  TopUp,
+} from './admin/questions.ts'
 export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, KeyView, RotationOptions } from './admin/keys.ts'
 export type {
   InvoiceQuestion,

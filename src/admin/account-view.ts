@@ -2,19 +2,11 @@ import type { LedgerAccount, LedgerEntry } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
 
 /** An account, with amounts as decimal strings. */
-export interface AccountView {
-  /** The id of the account. */
-  readonly id: string
-  /** The name that the host gave the account. */
-  readonly name?: string
+export interface AccountView extends Omit<LedgerAccount, 'balance' | 'held'> {
   /** Amount available, such as `'12.5'`. */
   readonly balance: string
   /** Amount held for open requests and tasks; not included in `balance`. */
   readonly held: string
-  /** Whether requests are admitted regardless of the balance. */
-  readonly unlimited: boolean
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number
 }
 
 /** A ledger entry, with amounts as decimal strings. */

@@ -1,5 +1,5 @@
 import type { ScopedCap } from '../records/cap.ts'
-import type { CapAmounts, CapLimits, CapMeasure, CapOverride, CapState, LedgerCaps } from '../money/caps/contract.ts'
+import type { CapMeasure, CapOverride, CapState, LedgerCaps } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
 import type { CallerCap, CappedCaller } from '../admission/caps.ts'
 import type { KeyRecord } from '../callers/contract.ts'
@@ -12,22 +12,13 @@ import {
   capSubject,
   id,
   text,
+  type CapAmountsView,
   type CapLimitsChange,
   type CapOverrideRequest,
   type CapSubject,
 } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
-
-/** Amounts of a cap: money as a decimal string. */
-export interface CapAmountsView {
-  /** In `billing.currency`. */
-  readonly money?: string
-  /** Prompts and answers together. */
-  readonly tokens?: number
-  /** Calls that did not fail. */
-  readonly calls?: number
-}
 
 /** A cap of a caller, and what is used of it in the current period. */
 export interface CapView {
@@ -89,7 +80,11 @@ export class CapAdmin {
       if (limits[measure] === undefined || rule.measures.includes(measure)) continue
       throw invalid(`The cap "${cap.cap.name}" does not count ${measure}: add it to the cap.`, `limits.${measure}`)
     }
-    const override = { name, limits: micros(limits), ...(until !== undefined && { until }) }
+    const override = {
+      name,
+      limits: converted<CapOverride['limits']>(limits, stored),
+      ...(until !== undefined && { until }),
+    }
     return this.#changed('caps.override', request.account, cap, (caps) => caps.override(override))
   }
 
@@ -172,34 +167,26 @@ function view({ cap, per, tag }: CallerCap, state: CapState, overrides: readonly
     ...(tag !== undefined && { tag }),
     start,
     resetsAt,
-    limits: shown(limits),
-    used: all(settled),
-    held: all(held),
+    limits: converted(limits, shown),
+    used: converted(settled, shown),
+    held: converted(held, shown),
     overrides: overrides.map(({ limits: replaced, until }) => ({
-      ...shown(replaced),
+      ...converted<CapLimitsChange>(replaced, shown),
       ...(until !== undefined && { until }),
     })),
   }
 }
 
-function all({ money, tokens, calls }: CapAmounts): Required<CapAmountsView> {
-  return { money: formatMoney(money), tokens: Number(tokens), calls: Number(calls) }
-}
+const shown = { money: formatMoney, tokens: Number, calls: Number }
+const stored = { money: parseMoney, tokens: BigInt, calls: BigInt }
 
-function shown(limits: CapLimits): CapAmountsView
-function shown(limits: CapOverride['limits']): CapLimitsChange
-function shown({ money, tokens, calls }: CapOverride['limits']): CapLimitsChange {
-  return {
-    ...(money !== undefined && { money: money === null ? null : formatMoney(money) }),
-    ...(tokens !== undefined && { tokens: tokens === null ? null : Number(tokens) }),
-    ...(calls !== undefined && { calls: calls === null ? null : Number(calls) }),
-  }
-}
-
-function micros({ money, tokens, calls }: CapLimitsChange): Partial<Record<CapMeasure, bigint | null>> {
-  return {
-    ...(money !== undefined && { money: money === null ? null : parseMoney(money) }),
-    ...(tokens !== undefined && { tokens: tokens === null ? null : BigInt(tokens) }),
-    ...(calls !== undefined && { calls: calls === null ? null : BigInt(calls) }),
-  }
+/** The amounts that are given, in another form. Null stays. */
+function converted<Amounts>(
+  amounts: Readonly<Partial<Record<CapMeasure, unknown>>>,
+  to: Readonly<Record<CapMeasure, (amount: never) => unknown>>,
+): Amounts {
+  const given = capMeasures.filter((measure) => amounts[measure] !== undefined)
+  return Object.fromEntries(
+    given.map((measure) => [measure, amounts[measure] === null ? null : to[measure](amounts[measure] as never)]),
+  ) as Amounts
 }

@@ -2,18 +2,10 @@ import { periodsAround } from '../records/calendar.ts'
 import { formatMoney, parseDecimal } from '../money/money.ts'
 import { multiplierDigits, rateDigits } from '../money/prices/rate.ts'
 import { decimal } from '../money/prices/sum.ts'
-import type { UsageLineSum, UsageSummary } from '../observe/usage/contract.ts'
+import type { UsageLine, UsageLineSum, UsageSummary } from '../observe/usage/contract.ts'
 
 /** A line of an invoice: all usage at one price. */
-export interface InvoiceLine {
-  /** What is charged, by its name in a price, such as `input`. */
-  readonly item: string
-  /** How much of it. Seconds and hours are counted in milliseconds. */
-  readonly quantity: number
-  /** The quantity to which `price` refers: 1,000,000 for tokens, 1 for images and calls. */
-  readonly per: number
-  /** The price of `per`, as a decimal string. */
-  readonly price: string
+export interface InvoiceLine extends UsageLine {
   /** `quantity` / `per` × `price`, as an exact decimal string. */
   readonly amount: string
 }

@@ -13,44 +13,28 @@ import { allItems, type PageRequest } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageAdmin, UsageView } from './usage.ts'
 
+interface Items {
+  readonly account: AccountView
+  /** Without its hash. */
+  readonly key: KeyView
+  /** Its own, without the key itself. */
+  readonly 'vendor-key': VendorKeyView
+  readonly entry: EntryView
+  /** What was asked and answered in a request. */
+  readonly content: LoggedContent
+  /** The record of a request. */
+  readonly usage: UsageView
+}
+
 /** One item of what is stored about an account. */
-export type PersonalItem =
-  | {
-      /** The account itself. */
-      readonly kind: 'account'
-      /** The account. */
-      readonly item: AccountView
-    }
-  | {
-      /** A key, without its hash. */
-      readonly kind: 'key'
-      /** The key. */
-      readonly item: KeyView
-    }
-  | {
-      /** A key of its own at a vendor, without the key itself. */
-      readonly kind: 'vendor-key'
-      /** What is shown of it. */
-      readonly item: VendorKeyView
-    }
-  | {
-      /** A ledger entry. */
-      readonly kind: 'entry'
-      /** The entry. */
-      readonly item: EntryView
-    }
-  | {
-      /** What was asked and answered in a request. */
-      readonly kind: 'content'
-      /** The content. */
-      readonly item: LoggedContent
-    }
-  | {
-      /** The record of a request. */
-      readonly kind: 'usage'
-      /** The record. */
-      readonly item: UsageView
-    }
+export type PersonalItem = {
+  readonly [Kind in keyof Items]: {
+    /** Which record it is: the account itself, one of its keys, and so on. */
+    readonly kind: Kind
+    /** The record. */
+    readonly item: Items[Kind]
+  }
+}[keyof Items]
 
 /** What `erase` has done. */
 export interface Erased {

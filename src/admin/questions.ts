@@ -7,7 +7,12 @@ import { instant, storable, strict } from '../records/rules.ts'
 import { keySearched } from '../callers/key-fields.ts'
 import { user } from '../callers/key-rules.ts'
 import type { KeyQuestion } from '../callers/contract.ts'
-import type { UsageDimension, UsageFilter, UsageQuestion } from '../observe/usage/contract.ts'
+import {
+  usageDimensions,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageQuestion,
+} from '../observe/usage/contract.ts'
 import type { VideoState } from '../wire/video.ts'
 import type { AuditFilter } from './audit/contract.ts'
 import type { LatencyQuestion } from './latency.ts'
@@ -148,15 +153,18 @@ export interface CapSubject {
   readonly model?: string
 }
 
-/** New limits of a cap. Null removes a limit; a measure that is absent keeps its own. */
-export interface CapLimitsChange {
-  /** A decimal string in `billing.currency`. */
-  readonly money?: string | null
+/** Amounts of a cap: money as a decimal string. */
+export interface CapAmountsView {
+  /** In `billing.currency`. */
+  readonly money?: string
   /** Prompts and answers together. */
-  readonly tokens?: number | null
+  readonly tokens?: number
   /** Calls that did not fail. */
-  readonly calls?: number | null
+  readonly calls?: number
 }
+
+/** New limits of a cap. Null removes a limit; a measure that is absent keeps its own. */
+export type CapLimitsChange = { readonly [Measure in keyof CapAmountsView]?: CapAmountsView[Measure] | null }
 
 /** A change of the limits of one cap of one subject. */
 export interface CapOverrideRequest extends CapSubject {
@@ -210,22 +218,7 @@ export const listFilter: Shape<Omit<UsageFilter, 'account'>> = {
 }
 
 export const dimensions: z.ZodType<UsageDimension[]> = z
-  .array(
-    z.enum([
-      'day',
-      'period',
-      'account',
-      'group',
-      'key',
-      'model',
-      'provider',
-      'providerModel',
-      'endpoint',
-      'user',
-      'tag',
-      'session',
-    ]),
-  )
+  .array(z.enum(usageDimensions))
   .max(10)
   .describe(
     'One row for each combination that occurs; `provider` and `providerModel` only for the operator. Default: one row.',

@@ -13,14 +13,7 @@ export interface NewVendorKey extends VendorKeyName {
 }
 
 /** What is shown of an account's own key at a vendor. */
-export interface VendorKeyView extends VendorKeyName {
-  /** The last four characters of the key; empty for a short one. */
-  readonly hint: string
-  /** When it was stored. Milliseconds since the epoch. */
-  readonly createdAt: number
-  /** Who stored it: the name of `admin.by`, or that of the admin API. Absent for the host's own code. */
-  readonly by?: string
-}
+export type VendorKeyView = Omit<VendorKeyRecord, 'sealed'>
 
 /** The result of `vendorKeys.rotate`. */
 export interface VendorKeyRotation {
@@ -85,7 +78,9 @@ export class VendorKeyAdmin {
   async list(account: string): Promise<VendorKeyView[]> {
     requireId(account, 'account')
     const records = await this.#store.ask((store) => store.list(account))
-    return records.map(viewOf).sort((left, right) => (left.provider < right.provider ? -1 : 1))
+    return records
+      .map(({ sealed: _sealed, ...view }) => view)
+      .sort((left, right) => (left.provider < right.provider ? -1 : 1))
   }
 
   /** Deletes a key and returns what was shown of it. No process uses it for a further call after a second. Throws a 404 if the account has none for the provider. */
@@ -152,8 +147,4 @@ export class VendorKeyAdmin {
     if (this.#given === undefined) throw invalid('Vendor keys need the option "ownKeys.secrets".')
     return this.#given
   }
-}
-
-function viewOf({ account, provider, hint, createdAt, by }: VendorKeyRecord): VendorKeyView {
-  return { account, provider, hint, createdAt, ...(by !== undefined && { by }) }
 }

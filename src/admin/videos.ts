@@ -1,7 +1,8 @@
 import { GatewayError, invalid } from '../errors.ts'
 import type { VideoContent } from '../providers/video.ts'
 import { cursorOf, readCursor, type Page, type PageRequest } from '../records/page.ts'
-import type { StoredTask } from '../tasks/task.ts'
+import type { StoredTask, VideoTask } from '../tasks/task.ts'
+import { copyJson } from '../wire/json.ts'
 import type { VideoState } from '../wire/video.ts'
 import { strict } from '../records/rules.ts'
 import { ofAny, requireId, requireScoped } from './check.ts'
@@ -9,30 +10,18 @@ import { page, videoFilter } from './questions.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
+type Known = 'group' | 'key' | 'user' | 'session' | 'provider' | 'providerModel' | 'progress' | 'finishedAt' | 'error'
+
 /** A video task. */
-export interface VideoView {
+export interface VideoView extends Pick<VideoTask, Known> {
   /** The id of the task, as in `/v1/videos/{id}`. */
   readonly id: string
   /** The account of the task. */
   readonly account: string
-  /** The group of the caller. */
-  readonly group: string
-  /** Public id of the key that the task was created with. */
-  readonly key?: string
-  /** The person behind the request. */
-  readonly user?: string
-  /** The session that the client says the request belongs to. */
-  readonly session?: string
   /** Model name in the request. */
   readonly model: string
-  /** The provider that makes the video. */
-  readonly provider?: string
-  /** That provider's name for the model. */
-  readonly providerModel?: string
   /** The state of the task. */
   readonly state: VideoState
-  /** Percent, 0 to 100, if the vendor reports it. */
-  readonly progress?: number
   /** The prompt. */
   readonly prompt: string
   /** Duration of the video in seconds, as requested. */
@@ -41,17 +30,8 @@ export interface VideoView {
   readonly size?: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** When the task ended. Milliseconds since the epoch. */
-  readonly finishedAt?: number
   /** When the task is deleted. Milliseconds since the epoch. */
   readonly expiresAt: number
-  /** Why the task failed. */
-  readonly error?: {
-    /** The stable code. */
-    readonly code: string
-    /** For clients. */
-    readonly message: string
-  }
 }
 
 /** Selects video tasks and a page of them. */
@@ -175,24 +155,9 @@ function isId(id: unknown): boolean {
 
 function viewOf({ id, account, createdAt, expiresAt, data }: StoredTask): VideoView {
   const { group, key, user, session, request, provider, providerModel, state, progress, finishedAt, error } = data
-  return {
-    id,
-    account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(user !== undefined && { user }),
-    ...(session !== undefined && { session }),
-    model: request.model,
-    ...(provider !== undefined && { provider }),
-    ...(providerModel !== undefined && { providerModel }),
-    state: state === 'submitting' ? 'pending' : state,
-    ...(progress !== undefined && { progress }),
-    prompt: request.prompt,
-    seconds: request.duration,
-    ...(request.size !== undefined && { size: request.size }),
-    createdAt,
-    ...(finishedAt !== undefined && { finishedAt }),
-    expiresAt,
-    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
-  }
+  const { model, prompt, duration: seconds, size } = request
+  const caller = { group, key, user, session }
+  const times = { createdAt, finishedAt, expiresAt }
+  const made = { provider, providerModel, state: state === 'submitting' ? 'pending' : state, progress }
+  return copyJson({ id, account, ...caller, model, ...made, prompt, seconds, size, ...times, error }) as never
 }

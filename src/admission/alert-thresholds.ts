@@ -1,22 +1,33 @@
 /** The levels at which settlements record alerts. */
 import crypto from 'node:crypto'
-import type { CapCharge, CapPeriod, CapState, AlertThreshold } from '../money/caps/contract.ts'
+import type { CapCharge, CapMeasure, CapPeriod, CapState, AlertThreshold } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
 import { parseMoney } from '../money/money.ts'
 import type { CallerCap, CappedCaller } from './caps.ts'
 
-/** What is stored with an alert of a cap until it is delivered. Amounts are whole micro-units, tokens or calls. */
+/** What is stored with an alert of a cap until it is delivered. */
 export interface CapNotice {
+  /** Tells the two kinds of alerts apart. */
   readonly type: 'cap.threshold'
+  /** The name of the cap. */
   readonly cap: string
+  /** Whose use the cap counts, such as that of this account, or of all callers. */
   readonly per: CallerCap['per']
+  /** The group of the caller. */
   readonly group: string
+  /** Public id of the key, if the cap counts per key. */
   readonly key?: string
+  /** The user, if the cap counts per user. */
   readonly user?: string
+  /** The tag, if the cap counts per tag. */
   readonly tag?: string
+  /** The model, if the cap counts per model. */
   readonly model?: string
-  readonly measure: 'money' | 'tokens' | 'calls'
+  /** What is limited. */
+  readonly measure: CapMeasure
+  /** The threshold. */
   readonly percent: number
+  /** Whole micro-units, tokens or calls. */
   readonly limit: string
   readonly start: number
   readonly end: number

@@ -1,6 +1,8 @@
 /** What an identity may reach. Every request passes here, and nothing else compares accounts. */
 import { GatewayError } from '../../errors.ts'
+import { usageFieldsWith } from '../../observe/usage/fields.ts'
 import type { UsageScope } from '../usage-scope.ts'
+import type { UsageView } from '../usage.ts'
 import type { Identity } from './identity.ts'
 
 /**
@@ -36,6 +38,15 @@ export function accountOf({ account }: UsageScope): { readonly account?: string 
 export function within<Row extends { readonly account: string }>(scope: UsageScope, row: Row | undefined): Row {
   if (row === undefined || (scope.all !== true && row.account !== scope.account)) throw nothing()
   return row
+}
+
+/** What only the operator sees of a request, and of what it made: which vendor serves a model, and what that costs. */
+export const internal: readonly (keyof UsageView)[] = ['attemptLog', ...usageFieldsWith((field) => field.internal)]
+
+/** What an identity may see of such a record. */
+export function seenBy({ role }: Identity, record: object): object {
+  if (role === 'admin') return record
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !internal.includes(name as keyof UsageView)))
 }
 
 /** What was found. Throws a 404 if there is nothing of this name. */

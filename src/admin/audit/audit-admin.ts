@@ -7,19 +7,11 @@ import { auditFilter, page } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
 import type { AuditLog } from './audit-log.ts'
 import { faultOf } from './chain.ts'
-import type { Change } from './change.ts'
+import type { Actor, Change } from './change.ts'
 import type { AuditEntry, AuditFilter } from './contract.ts'
 
 /** An entry of the audit log. */
-export interface AuditView extends Change {
-  /** 1 for the first entry, and one more for each further one. */
-  readonly number: number
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  /** Who did it: the name of `admin.by`, or the `name` that `authorize` of the admin API returned. Absent for the host's own code. */
-  readonly actor?: string
-  /** The IP address that the request came from. */
-  readonly address?: string
+export interface AuditView extends Change, Pick<AuditEntry, 'number' | 'at' | 'actor'>, Pick<Actor, 'address'> {
   /** Whether the details are gone, because the account was erased. The names that are left are pseudonyms. */
   readonly erased?: boolean
 }

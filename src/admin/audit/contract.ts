@@ -10,7 +10,7 @@ export interface AuditEntry {
   readonly action: string
   /** The account that it concerns. */
   readonly account?: string
-  /** Who did it. */
+  /** Who did it: the name of `admin.by`, or the `name` that `authorize` of the admin API returned. Absent for the host's own code. */
   readonly actor?: string
   /** JSON text with everything about the change; empty once the person that it concerns was erased. */
   readonly content: string

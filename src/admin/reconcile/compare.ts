@@ -1,18 +1,6 @@
 /** Compares what was recorded with what a vendor reports. */
 import type { UsageRecord } from '../../observe/usage/contract.ts'
-import type { DifferenceCause, VendorReport, VendorUsage } from './contract.ts'
-
-/** Tokens and requests. */
-export interface Counts {
-  /** Number of requests; 0 if the vendor does not say it. */
-  readonly requests: number
-  /** Tokens of prompts, those of the cache included. */
-  readonly inputTokens: number
-  /** Those read from a cache. */
-  readonly cachedTokens: number
-  /** Tokens of answers. */
-  readonly outputTokens: number
-}
+import type { Counts, DifferenceCause, VendorReport, VendorUsage } from './contract.ts'
 
 /** The cost of tokens of a model in billionths of the currency. Undefined if its price is not known. */
 export type Value = (model: string, counts: Counts, tier?: string) => bigint | undefined
@@ -54,8 +42,9 @@ export interface Period extends Sums {
   retries: number
 }
 
-const names = ['requests', 'inputTokens', 'cachedTokens', 'outputTokens'] as const
-const nothing: Counts = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
+/** What is counted. */
+export const countNames: readonly (keyof Counts)[] = ['requests', 'inputTokens', 'cachedTokens', 'outputTokens']
+export const nothing: Counts = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
 
 /** What the records of a vendor say, added up while they are read. */
 export class Books {
@@ -152,15 +141,15 @@ function findingsOf(
   const differing = new Map<string, Counts>()
   for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
     const [left, right] = [ours.get(key) ?? nothing, theirs.get(key) ?? nothing]
-    const less = Object.fromEntries(names.map((name) => [name, right[name] - left[name]])) as unknown as Counts
+    const less = Object.fromEntries(countNames.map((name) => [name, right[name] - left[name]])) as unknown as Counts
     const difference = counted ? less : { ...less, requests: 0 }
-    if (names.some((name) => difference[name] !== 0)) differing.set(key, difference)
+    if (countNames.some((name) => difference[name] !== 0)) differing.set(key, difference)
   }
   return [...differing].map(([key, counts]) => {
     const { model, at } = placeOf(key)
     const near = [at - grainMs, at + grainMs].some((time) => {
       const other = differing.get(keyOf(model, time))
-      return other !== undefined && names.every((name) => other[name] === -counts[name])
+      return other !== undefined && countNames.every((name) => other[name] === -counts[name])
     })
     return { ...counts, model, at, cause: near ? 'clock' : causeOf(counts, ours.get(key), counted) }
   })
@@ -184,7 +173,7 @@ function held<T extends object>(map: Map<string, Sums & T>, key: string, more: T
 }
 
 function add(sums: Sums, counts: Partial<Counts>): void {
-  for (const name of names) sums[name] += counts[name] ?? 0
+  for (const name of countNames) sums[name] += counts[name] ?? 0
 }
 
 /** Reports name the model with the day of its version. */

@@ -1,5 +1,17 @@
+/** Tokens and requests. */
+export interface Counts {
+  /** Number of requests; 0 if the vendor does not say it. */
+  readonly requests: number
+  /** Tokens of prompts, those of the cache included. */
+  readonly inputTokens: number
+  /** Those read from a cache. */
+  readonly cachedTokens: number
+  /** Tokens of answers. */
+  readonly outputTokens: number
+}
+
 /** What a vendor says was used, in a period of its report. */
-export interface VendorUsage {
+export interface VendorUsage extends Omit<Counts, 'requests'> {
   /** Start of the period. Milliseconds since the epoch. */
   readonly start: number
   /** Its end, exclusive. Periods of a report have one length: the shorter, the more differences get their cause. */
@@ -10,12 +22,6 @@ export interface VendorUsage {
   readonly tier?: string
   /** Number of requests. Absent if the vendor does not say it. */
   readonly requests?: number
-  /** Tokens of prompts, those of the cache included. */
-  readonly inputTokens: number
-  /** Those read from a cache. */
-  readonly cachedTokens: number
-  /** Tokens of answers. */
-  readonly outputTokens: number
 }
 
 /** What a vendor charges for a model on a day. */

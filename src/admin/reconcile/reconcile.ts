@@ -11,8 +11,8 @@ import { usageOf } from '../../wire/usage.ts'
 import { requireValid } from '../check.ts'
 import { id, time } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
-import { Books, compare, undated, type ComparedDay, type Counts, type Finding, type Value } from './compare.ts'
-import type { DifferenceCause, VendorReportReader } from './contract.ts'
+import { Books, compare, nothing, undated, type ComparedDay, type Finding, type Value } from './compare.ts'
+import type { Counts, DifferenceCause, VendorReportReader } from './contract.ts'
 
 /** What is compared. */
 export interface ReconcileQuestion {
@@ -166,8 +166,7 @@ function totalOf(days: readonly ComparedDay[]): Pick<ComparedDay, 'ours' | 'thei
     for (const [cause, amount] of Object.entries(day.causes) as [DifferenceCause, bigint][])
       causes[cause] = (causes[cause] ?? 0n) + amount
   }
-  const none = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
-  return { ours: { ...none, cost: ours }, theirs: { ...none, cost: theirs }, causes, unexplained }
+  return { ours: { ...nothing, cost: ours }, theirs: { ...nothing, cost: theirs }, causes, unexplained }
 }
 
 function sumOf({ ours, theirs, causes, unexplained }: ReturnType<typeof totalOf>): ReconciledSum {

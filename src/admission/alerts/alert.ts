@@ -1,5 +1,4 @@
 import type { Notice } from '../../money/caps/contract.ts'
-import type { ScopedCap } from '../../records/cap.ts'
 import type { BalanceNotice, CapNotice } from '../alert-thresholds.ts'
 import { formatMoney } from '../../money/money.ts'
 
@@ -16,27 +15,7 @@ interface AnyAlert {
 }
 
 /** What is used of a cap has reached a threshold. */
-export interface CapAlert extends AnyAlert {
-  /** Tells the two kinds of alerts apart. */
-  readonly type: 'cap.threshold'
-  /** The name of the cap. */
-  readonly cap: string
-  /** Whose use the cap counts, such as that of this account, or of all callers. */
-  readonly per: NonNullable<ScopedCap['per']>
-  /** The group of the caller. */
-  readonly group: string
-  /** Public id of the key, if the cap counts per key. */
-  readonly key?: string
-  /** The user, if the cap counts per user. */
-  readonly user?: string
-  /** The tag, if the cap counts per tag. */
-  readonly tag?: string
-  /** The model, if the cap counts per model. */
-  readonly model?: string
-  /** What is limited. */
-  readonly measure: 'money' | 'tokens' | 'calls'
-  /** The threshold. */
-  readonly percent: number
+export interface CapAlert extends AnyAlert, Omit<CapNotice, 'start' | 'end'> {
   /** The limit that was in force for the call. An amount of money is a decimal string. */
   readonly limit: string
   /** What is used, with the call: at least `percent` of `limit`. What open calls hold is not included. */

@@ -69,9 +69,9 @@ export interface UsageRecord extends UsageUnits {
 export interface UsageLine {
   /** What is charged, by its name in a price, such as `input`. */
   readonly item: string
-  /** How much of it: a whole number, at most 2^53. */
+  /** How much of it: a whole number, at most 2^53. Seconds and hours are counted in milliseconds. */
   readonly quantity: number
-  /** The quantity to which `price` refers. */
+  /** The quantity to which `price` refers: 1,000,000 for tokens, 1 for images and calls. */
   readonly per: number
   /** The price of `per`. A decimal string. */
   readonly price: string
@@ -140,20 +140,24 @@ export interface Durations {
   readonly firstByteMs: readonly number[]
 }
 
-/** A field by which sums of usage can be grouped. */
-export type UsageDimension =
-  | 'day'
-  | 'period'
-  | 'account'
-  | 'group'
-  | 'key'
-  | 'model'
-  | 'provider'
-  | 'providerModel'
-  | 'endpoint'
-  | 'user'
-  | 'tag'
-  | 'session'
+/** The fields by which sums of usage can be grouped. */
+export const usageDimensions = [
+  'day',
+  'period',
+  'account',
+  'group',
+  'key',
+  'model',
+  'provider',
+  'providerModel',
+  'endpoint',
+  'user',
+  'tag',
+  'session',
+] as const
+
+/** One of them. */
+export type UsageDimension = (typeof usageDimensions)[number]
 
 /** A query for sums of usage. */
 export interface UsageQuestion extends UsageFilter {

@@ -1,25 +1,17 @@
 import * as z from 'zod'
-import type { LoggedContent } from '../../../observe/content/content.ts'
 import { id, page, text, time } from '../../questions.ts'
-import type { Identity } from '../identity.ts'
 import { forContent, type Route } from '../route.ts'
-import { present } from '../scope.ts'
+import { ofRequest } from '../schemas/usage.ts'
+import { present, seenBy } from '../scope.ts'
 
 const value = z.unknown().optional()
 
 const content = z.object({
   id: z.string(),
   at: time,
-  endpoint: z.string(),
-  model: z.string(),
-  provider: z.string().optional().describe('Only for the operator.'),
-  providerModel: z.string().optional().describe('Only for the operator.'),
+  ...ofRequest('endpoint', 'model', 'provider', 'providerModel'),
   account: id,
-  group: z.string(),
-  key: z.string().optional(),
-  user: z.string().optional(),
-  session: z.string().optional(),
-  stream: z.boolean(),
+  ...ofRequest('group', 'key', 'user', 'session', 'stream'),
   outcome: z.string(),
   code: z.string().optional(),
   isWhole: z.boolean().describe('Whether the client got the whole answer.'),
@@ -42,7 +34,7 @@ export const contentRoutes: readonly Route[] = [
     summary: 'Returns what was asked and answered in a request.',
     response: content,
     answer: async ({ admin, id: request, scope, identity }) =>
-      shown(present(await admin.content.get(request, scope), 'content'), identity),
+      seenBy(identity, present(await admin.content.get(request, scope), 'content')),
   }),
   {
     ...forContent('replayContent', 'POST /requests/{request}/replay', {
@@ -54,7 +46,7 @@ export const contentRoutes: readonly Route[] = [
       }),
       async answer({ admin, id: request, body, scope, identity }) {
         const { content: first, replay } = await admin.content.replay(request, body, scope)
-        return { content: shown(first, identity), replay }
+        return { content: seenBy(identity, first), replay }
       },
     }),
     role: 'admin',
@@ -65,12 +57,7 @@ export const contentRoutes: readonly Route[] = [
     page: content,
     async answer({ admin, account, query: { session, ...rest }, identity }) {
       const found = await admin.content.thread(account, session, rest)
-      return { ...found, items: found.items.map((each) => shown(each, identity)) }
+      return { ...found, items: found.items.map((each) => seenBy(identity, each)) }
     },
   }),
 ]
-
-/** Which vendor serves a model is the operator's business. */
-function shown({ provider, providerModel, ...content }: LoggedContent, { role }: Identity): object {
-  return role === 'admin' ? { ...content, provider, providerModel } : content
-}

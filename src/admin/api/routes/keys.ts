@@ -96,7 +96,7 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Creates a key that expires in a few minutes, for trying models in a page.',
     status: 201,
     body: {
-      group: text.describe('One of those of `GET /groups`.'),
+      group,
       minutes: z.int().min(1).max(60).optional().describe('Minutes until it expires. Default 15.'),
     },
     response: createdKey,

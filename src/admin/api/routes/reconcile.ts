@@ -2,14 +2,17 @@ import * as z from 'zod'
 import { GatewayError } from '../../../errors.ts'
 import { forOperator, type Route } from '../route.ts'
 import { id, time } from '../../questions.ts'
+import { countNames } from '../../reconcile/compare.ts'
 import { component, count } from '../schemas/values.ts'
 
 const amount = z.string().describe('A decimal string in the currency of the gateway; may be negative.')
 
-const counts = component(
-  'Counts',
-  z.object({ requests: count, inputTokens: count, cachedTokens: count, outputTokens: count }),
-)
+/** The rule for each count. */
+function counted(rule: z.ZodType): z.ZodRawShape {
+  return Object.fromEntries(countNames.map((name) => [name, rule]))
+}
+
+const counts = component('Counts', z.object(counted(count)))
 
 const sum = {
   ours: amount.describe('What the books say.'),
@@ -40,10 +43,7 @@ const reconciliation = component(
         cause: z.string(),
         model: z.string(),
         at: time,
-        requests: z.number(),
-        inputTokens: z.number(),
-        cachedTokens: z.number(),
-        outputTokens: z.number(),
+        ...counted(z.number()),
       }),
     ),
   }),

@@ -2,12 +2,12 @@ import type { LatencyQuestion } from '../../latency.ts'
 import type { UsageSeriesQuestion } from '../../series.ts'
 import type { UsageListQuestion, UsageSumsQuestion, UsageView } from '../../usage.ts'
 import { invalid } from '../../../errors.ts'
-import { usageFields, usageFieldsWith } from '../../../observe/usage/fields.ts'
+import { usageFields } from '../../../observe/usage/fields.ts'
 import type { UsageDimension } from '../../../observe/usage/contract.ts'
 import { forAccount, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
 import type { UsageScope } from '../../usage-scope.ts'
-import { within } from '../scope.ts'
+import { internal, seenBy, within } from '../scope.ts'
 import { id, latencyQuestion, listFilter, page, seriesQuestion, usageSums } from '../../questions.ts'
 import { latencyPoint, openCall, request, usageRow, usageSeries } from '../schemas/usage.ts'
 
@@ -73,7 +73,7 @@ export const usageRoutes: readonly Route[] = [
     summary: 'Lists the requests that are in progress in the process that responds, the oldest first, at most 1,000.',
     query: { account },
     list: openCall,
-    answer: ({ admin, scope, identity }) => admin.openCalls(scope).map((each) => withoutInternal(each, identity)),
+    answer: ({ admin, scope, identity }) => admin.openCalls(scope).map((each) => seenBy(identity, each)),
   }),
   forAccount('getRequest', 'GET /requests/{request}', {
     summary: 'Returns the request to which this `x-request-id` leads, also that of a replayed response or of a video.',
@@ -98,15 +98,8 @@ function costsFor({ role }: Identity): { readonly costs: boolean } {
   return { costs: role === 'admin' }
 }
 
-const internal = ['attemptLog', ...usageFieldsWith((field) => field.internal)] as (keyof UsageView)[]
-
-function withoutInternal(row: object, { role }: Identity): object {
-  if (role === 'admin') return row
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !internal.includes(name as 'provider')))
-}
-
 function shown(view: UsageView, identity: Identity): object {
-  const rest = withoutInternal(view, identity)
+  const rest = seenBy(identity, view)
   const { attemptLog } = view
   if (identity.role === 'admin' || attemptLog === undefined) return rest
   return { ...rest, attemptLog: attemptLog.map(({ outcome, code, startMs, ms }) => ({ outcome, code, startMs, ms })) }

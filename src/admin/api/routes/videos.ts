@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import type { VideoListQuestion, VideoView } from '../../videos.ts'
+import type { VideoListQuestion } from '../../videos.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
 import { forAccount, type AdminCall, type Route } from '../route.ts'
-import type { Identity } from '../identity.ts'
 import { id, page, time, videoFilter } from '../../questions.ts'
+import { ofRequest } from '../schemas/usage.ts'
 import { component } from '../schemas/values.ts'
+import { seenBy } from '../scope.ts'
 
 /** A video task. */
 const video = component(
@@ -13,13 +14,7 @@ const video = component(
   z.object({
     id,
     account: id,
-    group: z.string(),
-    key: z.string().optional(),
-    user: z.string().optional(),
-    session: z.string().optional(),
-    model: z.string(),
-    provider: z.string().optional().describe('Only for the operator.'),
-    providerModel: z.string().optional().describe('Only for the operator.'),
+    ...ofRequest('group', 'key', 'user', 'session', 'model', 'provider', 'providerModel'),
     state: z.enum(['pending', 'processing', 'completed', 'failed']),
     progress: z.number().optional().describe('Percent.'),
     prompt: z.string(),
@@ -42,14 +37,14 @@ export const videoRoutes: readonly Route[] = [
     page: video,
     async answer({ admin, query, scope, identity }) {
       const found = await admin.videos.list({ ...query, ...scope } as VideoListQuestion)
-      return { ...found, items: found.items.map((each) => shown(each, identity)) }
+      return { ...found, items: found.items.map((each) => seenBy(identity, each)) }
     },
   }),
   forAccount('getVideo', 'GET /accounts/{account}/videos/{video}', {
     summary: 'Returns a video task, updated from the vendor if a check is due.',
     response: video,
     answer: async ({ admin, account, id: wanted, identity }) =>
-      shown(await admin.videos.find(account, wanted), identity),
+      seenBy(identity, await admin.videos.find(account, wanted)),
   }),
   forAccount('getVideoContent', 'GET /accounts/{account}/videos/{video}/content', {
     summary: 'Returns the bytes of a finished video, or a redirect to where it can be downloaded.',
@@ -59,16 +54,9 @@ export const videoRoutes: readonly Route[] = [
     summary: 'Cancels a video task if it has not ended, and deletes it.',
     response: video,
     answer: async ({ admin, account, id: wanted, identity }) =>
-      shown(await admin.videos.remove(account, wanted), identity),
+      seenBy(identity, await admin.videos.remove(account, wanted)),
   }),
 ]
-
-/** Which vendor makes a video is the operator's business. */
-function shown(view: VideoView, { role }: Identity): VideoView {
-  if (role === 'admin') return view
-  const { provider: _, providerModel: __, ...rest } = view
-  return rest
-}
 
 const forwarded = ['content-length', 'content-range', 'accept-ranges']
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { usageFields, usageFieldsWith } from '../../../observe/usage/fields.ts'
 import { eachUnit, units, type UsageUnits } from '../../../observe/usage/units.ts'
+import { usageDimensions, type UsageRecord } from '../../../observe/usage/contract.ts'
 import { time } from '../../questions.ts'
 import { component, count, money } from './values.ts'
 
@@ -11,8 +12,6 @@ const sums: Readonly<Record<keyof UsageUnits | 'requests' | 'incomplete' | 'cost
   ...eachUnit((unit) => units[unit].rule),
   cost: money,
 }
-
-const texts = ['account', 'group', 'key', 'model', 'provider', 'providerModel', 'endpoint', 'user', 'tag', 'session']
 
 const costs = {
   vendorCost: money.optional().describe('What was spent at vendors, as far as it is known. Only for the operator.'),
@@ -29,20 +28,22 @@ export const usageRow: z.ZodObject = component(
   z.object({
     day: z.string().optional(),
     period: time.optional().describe('The start of the period.'),
-    ...Object.fromEntries(texts.map((name) => [name, z.string().optional()])),
+    ...Object.fromEntries(usageDimensions.slice(2).map((name) => [name, z.string().optional()])),
     ...sums,
     ...costs,
     uncosted,
   }),
 )
 
+/** Fields of requests, for these and for records of what they made. */
+export function ofRequest(...names: readonly (keyof UsageRecord)[]): z.ZodRawShape {
+  return Object.fromEntries(names.map((name) => [name, usageFields[name].rule]))
+}
+
 /** A request in the log. */
 export const request: z.ZodObject = component(
   'Request',
-  z.object({
-    ...Object.fromEntries(usageFieldsWith().map((name) => [name, usageFields[name].rule])),
-    margin: costs.margin,
-  }),
+  z.object({ ...ofRequest(...usageFieldsWith()), margin: costs.margin }),
 )
 
 /** A request in progress. */
