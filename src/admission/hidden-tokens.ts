@@ -1,7 +1,7 @@
 /** Tokens that a vendor bills and no client sees: reasoning of which the response has only a summary, or nothing. */
-import { LRUCache } from 'lru-cache'
 import type { Receipt } from '../money/receipt.ts'
 import type { Deployment, Model } from '../models/contract.ts'
+import { Averages } from './averages.ts'
 import type { Field } from './output-length.ts'
 
 /** Models that reason in every response, or whenever they find it useful. */
@@ -55,18 +55,17 @@ const most = 1_000
 
 /** How fast deployments write that may hide tokens, from the responses that were read to their end. */
 export class Speeds {
-  readonly #perSecond = new LRUCache<string, number>({ max: 1_000 })
+  readonly #perSecond = new Averages(7)
 
   learn({ outcome, usageSource, usage, totalMs, firstByteMs, provider, providerModel }: Receipt): void {
     if (outcome !== 'completed' || usageSource !== 'reported' || firstByteMs === undefined) return
     if (usage.completion_tokens < 50 || totalMs <= 0) return
-    const name = `${provider} ${providerModel}`
     const now = Math.min(most, Math.max(least, (usage.completion_tokens * 1_000) / totalMs))
-    this.#perSecond.set(name, ((this.#perSecond.get(name) ?? now) * 7 + now) / 8)
+    this.#perSecond.learn(`${provider} ${providerModel}`, now)
   }
 
   /** Tokens in a second. */
   of({ provider, model }: { readonly provider: { readonly name: string }; readonly model: string }): number {
-    return this.#perSecond.get(`${provider.name} ${model}`) ?? usual
+    return this.#perSecond.of(`${provider.name} ${model}`) ?? usual
   }
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { longestTimerMs } from '../http/deadline.ts'
-import { lazily } from '../records/lazily.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
 /** How long and how many API keys are cached. */
@@ -26,8 +25,10 @@ interface Flight {
  */
 export class KeyCache {
   readonly #store: KeyStore
-  readonly #known: () => LRUCache<string, KeyRecord>
-  readonly #unknown: () => LRUCache<string, true>
+  readonly #options: Required<KeyCacheOptions>
+  /** Made for the first entry: a cache allocates memory for its maximum size at once. */
+  #known: LRUCache<string, KeyRecord> | undefined
+  #unknown: LRUCache<string, true> | undefined
   readonly #flights = new Map<string, Flight>()
   readonly #changed: (hash: string) => void
   /** Longer than any entry is valid, and than open calls go without a look-up. */
@@ -41,8 +42,7 @@ export class KeyCache {
   constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
     const { size = 10_000, ageMs = 10_000, unknownAgeMs = 2_000 } = options
     this.#store = store
-    this.#known = lazily(() => new LRUCache({ max: size, ttl: ageMs, ttlResolution: 0 }))
-    this.#unknown = lazily(() => new LRUCache({ max: size, ttl: unknownAgeMs, ttlResolution: 0 }))
+    this.#options = { size, ageMs, unknownAgeMs }
     this.#idleMs = Math.min(2 * Math.max(ageMs, unknownAgeMs), longestTimerMs)
     this.#changed = (hash) => {
       this.forget(hash)
@@ -53,17 +53,17 @@ export class KeyCache {
   /** The record for a hash, from the cache or the store. Rejects when the store does. */
   find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     this.#isUsed = true
-    const known = this.#known().get(hash)
+    const known = this.#known?.get(hash)
     if (known !== undefined) return known
-    if (this.#unknown().has(hash)) return undefined
+    if (this.#unknown?.has(hash) === true) return undefined
     const flight = this.#flights.get(hash)
     return flight === undefined || flight.stale ? this.#lookUp(hash) : flight.record
   }
 
   /** Drops a hash from the cache. The result of a look-up in progress is not cached either. */
   forget(hash: string): void {
-    this.#known().delete(hash)
-    this.#unknown().delete(hash)
+    this.#known?.delete(hash)
+    this.#unknown?.delete(hash)
     const flight = this.#flights.get(hash)
     if (flight !== undefined) flight.stale = true
   }
@@ -89,9 +89,13 @@ export class KeyCache {
     clearTimeout(this.#timer)
     this.#unwatch?.()
     this.#unwatch = undefined
-    this.#known().clear()
-    this.#unknown().clear()
+    this.#known = undefined
+    this.#unknown = undefined
     for (const flight of this.#flights.values()) flight.stale = true
+  }
+
+  #cache<Value extends object | true>(ttl: number): LRUCache<string, Value> {
+    return new LRUCache({ max: this.#options.size, ttl, ttlResolution: 0 })
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
@@ -104,8 +108,9 @@ export class KeyCache {
     const land = (found?: KeyRecord, failed = false) => {
       if (this.#flights.get(hash) === flight) this.#flights.delete(hash)
       if (flight.stale || failed) return
-      if (found === undefined) this.#unknown().set(hash, true)
-      else this.#known().set(hash, found)
+      const { ageMs, unknownAgeMs } = this.#options
+      if (found === undefined) (this.#unknown ??= this.#cache(unknownAgeMs)).set(hash, true)
+      else (this.#known ??= this.#cache(ageMs)).set(hash, found)
     }
     record.then(
       (found) => land(found),

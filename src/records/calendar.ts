@@ -85,6 +85,7 @@ function startOfDay(day: DayNumber, timeZone: string): number {
 type Pair = [number, number]
 
 function dateAt(at: number, timeZone: string): DayNumber {
+  if (timeZone === 'UTC') return Math.floor(at / dayMs)
   const [month, day, year] = formatterOf(timeZone).format(at).split('/').map(Number) as [number, number, number]
   return Date.UTC(year, month - 1, day) / dayMs
 }

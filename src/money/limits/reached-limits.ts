@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { refillMs, type Measured } from './headers.ts'
 import type { LimitVerdict } from './contract.ts'
 
@@ -16,8 +15,7 @@ interface Drained {
  */
 export class ReachedLimits {
   readonly #now: () => number
-  /** Made when the first bucket is empty: it allocates memory for its maximum size at once. */
-  #drained: LRUCache<string, Drained> | undefined
+  readonly #drained = new Map<string, Drained>()
   readonly #places = new Map<string, number>()
 
   /** `now` returns milliseconds; only differences matter. */
@@ -27,7 +25,7 @@ export class ReachedLimits {
 
   /** Milliseconds for which this bucket is known to be empty; 0 if that is unknown. */
   waitMs(bucket: string): number {
-    const drained = this.#drained?.get(bucket)
+    const drained = this.#drained.get(bucket)
     if (drained === undefined) return 0
     const wait = drained.until - this.#now()
     // If the clock was set back, the computed wait is too long.
@@ -46,7 +44,8 @@ export class ReachedLimits {
       // Drawn tokens can be given back at any time, so an empty bucket of tokens says nothing about the next moment.
       if (measure !== 'requests' || left >= 1) return
       const waitMs = refillMs(rule, 1 - left)
-      this.#drained ??= new LRUCache({ max: maxBuckets })
+      // The store knows what is forgotten here.
+      if (this.#drained.size >= maxBuckets) this.#drained.clear()
       this.#drained.set(rule.bucket, { until: askedAt + waitMs, waitMs })
     })
   }
