@@ -12,7 +12,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { faults } from './faults.ts'
 import type { Kind } from './stores.ts'
-import { inThread } from './threads.ts'
+import { inThread, Thread } from './threads.ts'
 import type { Report, Work } from './worker.ts'
 
 const { values } = parseArgs({
@@ -31,7 +31,7 @@ const [first = 1, last = 0] = (values.seeds.includes('..') ? values.seeds : `1..
   .map(Number)
 const threads = Number(values.threads)
 const kinds = values.stores.split(',') as Kind[]
-/** Histories for which a thread is started. */
+/** Histories from one report of a thread to the next. */
 const share = 500
 
 /** What a journal notes of the histories from one seed on. */
@@ -44,7 +44,11 @@ interface Ended extends Pick<Report, 'histories' | 'steps' | 'requests'> {
 async function each(works: readonly Work[], ended: (report: Report, work: Work) => void): Promise<void> {
   const left = [...works]
   const next = async () => {
-    for (let work = left.shift(); work !== undefined; work = left.shift()) ended(await inThread(work), work)
+    const thread = new Thread()
+    for (let work = left.shift(); work !== undefined; work = left.shift()) {
+      ended(await (work.fault === undefined ? thread.run(work) : inThread(work)), work)
+    }
+    await thread.end()
   }
   await Promise.all(Array.from({ length: threads }, next))
 }

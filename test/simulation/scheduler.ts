@@ -88,11 +88,14 @@ export class Scheduler {
       next.run = undefined
       this.steps++
       run()
-      do await new Promise((resolve) => real.setImmediate(resolve))
-      while (this.working > 0)
+      // All that follows without waiting for the system has happened when the next tick comes, as no tick plans another one.
+      await new Promise((resolve) => process.nextTick(resolve))
+      while (this.working > 0) await new Promise((resolve) => real.setImmediate(resolve))
       settled()
     }
     this.now = Math.max(this.now, end)
+    // The system gets its turn, too: among others, what nothing refers to any more is told.
+    await new Promise((resolve) => real.setImmediate(resolve))
   }
 
   /** Runs nothing more. */

@@ -1,6 +1,6 @@
 /** The stores of one history, with the clock of their server. */
 import type { PGlite } from '@electric-sql/pglite'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
 import {
@@ -25,8 +25,9 @@ export type OpenStores = (kind: Kind, scheduler: Scheduler) => Shared
 /** `database`: for Postgres. It is to be created before clocks are replaced. */
 export function storesOf(database: PGlite | undefined): OpenStores {
   let opened = 0
+  const empty = inMemory()
   return (kind, scheduler) => {
-    if (kind === 'sqlite') return sqlite(inMemory())
+    if (kind === 'sqlite') return sqlite(empty())
     if (kind === 'memory') return inThisProcess()
     if (database === undefined) throw new Error('there is no Postgres')
     const pool = {
@@ -54,12 +55,32 @@ function inThisProcess(): Shared {
   }
 }
 
-/** A database of SQLite whose clock is that of this thread. */
-function inMemory(): DatabaseSync {
+/**
+ * A database of SQLite whose clock is that of this thread. It is made once, because tables and statements take longer than
+ * many a history: each history gets it empty.
+ */
+function inMemory(): () => DatabaseSync {
   const database = new DatabaseSync(':memory:')
-  database.function('unixepoch', { varargs: true }, (_, ...parts) => {
+  // As the real function, it is constant while a statement runs.
+  database.function('unixepoch', { varargs: true, deterministic: true }, (_, ...parts) => {
     if (parts.length > 0) throw new Error('only the current time is simulated')
     return Date.now() / 1_000
   })
-  return database
+  const prepare = database.prepare.bind(database)
+  const prepared = new Map<string, StatementSync>()
+  database.prepare = (sql) => {
+    let statement = prepared.get(sql)
+    if (statement === undefined) prepared.set(sql, (statement = prepare(sql)))
+    return statement
+  }
+  // Tables are made after those that they refer to.
+  const tables = database.prepare(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'modelhatch_layout' ORDER BY rowid DESC`,
+  )
+  return () => {
+    const all = tables.all().map(({ name }) => database.prepare(`DELETE FROM ${String(name)}`))
+    // Once more for what triggers have written.
+    for (const each of [...all, ...all]) each.run()
+    return database
+  }
 }

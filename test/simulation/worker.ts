@@ -1,9 +1,10 @@
-/** A thread of its own that runs histories in virtual time, with or without a planted fault. */
+/** A thread that runs histories in virtual time, with or without a planted fault. */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import type { Fault } from './faults.ts'
+import type { planOf, Run } from './history.ts'
 import type { Kind } from './stores.ts'
 
 export interface Work {
@@ -58,15 +59,32 @@ async function postgresInThisThread() {
   return PGlite.create()
 }
 
-async function work({ kinds, from, seeds, fault, stops = false, shrinks = false }: Work): Promise<Report> {
+/** What the thread has loaded. */
+interface Loaded {
+  readonly run: Run
+  readonly planOf: typeof planOf
+}
+
+/** Loads the sources, and replaces the clocks of this thread. */
+async function load({ kinds, from, fault, shrinks = false }: Work): Promise<Loaded> {
   if (fault !== undefined) plant(fault)
   const database = kinds.includes('postgres') ? await postgresInThisThread() : undefined
   const { install } = await import('./scheduler.ts')
   const { planOf, runOn } = await import('./history.ts')
   install()
+  // Nobody reads the stacks of the many errors that are meant.
+  if (!shrinks) Error.stackTraceLimit = 0
   const run = runOn(database)
   // The first statements of a database without a server take other turns of the event loop than the same ones later.
   if (database !== undefined) await run(planOf(from), 'postgres')
+  return { run, planOf }
+}
+
+let loading: Promise<Loaded> | undefined
+
+async function work(wanted: Work): Promise<Report> {
+  const { kinds, from, seeds, stops = false, shrinks = false } = wanted
+  const { run, planOf } = await (loading ??= load(wanted))
   const report = { histories: 0, steps: 0, requests: 0, found: [] as Found[] }
   let shortest: Report['shortest']
   let first: string | undefined
@@ -98,5 +116,7 @@ async function work({ kinds, from, seeds, fault, stops = false, shrinks = false 
   return { ...report, isRepeatable, ...(shortest && { shortest }) }
 }
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
-parentPort?.postMessage(await work(workerData as Work))
+parentPort?.on('message', (wanted: Work) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
+  void work(wanted).then((report) => parentPort?.postMessage(report))
+})
