@@ -159,6 +159,8 @@ export const usageDimensions = [
 /** One of them. */
 export type UsageDimension = (typeof usageDimensions)[number]
 
+type RecordDimension = Exclude<UsageDimension, 'day' | 'period' | 'tag'>
+
 /** A query for sums of usage. */
 export interface UsageQuestion extends UsageFilter {
   /** One row for each combination of these that occurs. Empty: one row in total. */
@@ -176,35 +178,17 @@ export interface UsageQuestion extends UsageFilter {
   readonly largest?: LargestRows
 }
 
-/** One row of sums over records. */
-export interface UsageSummary extends UsageUnits {
-  /**
-   * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `provider`, `providerModel`, `user`, `tag` and `session` are empty for
-   * requests without one. A request with several tags counts once for each of them.
-   */
+/**
+ * One row of sums over records. Only the requested dimensions are present; `key`, `provider`, `providerModel`, `user`, `tag` and
+ * `session` are empty for requests without one. `provider` and `providerModel` are not for customers.
+ */
+export interface UsageSummary extends UsageUnits, Partial<Pick<UsageRecord, RecordDimension>> {
+  /** As `YYYY-MM-DD`. */
   readonly day?: string
   /** The start of the period of the row. Milliseconds since the epoch. */
   readonly period?: number
-  /** The account of the row. */
-  readonly account?: string
-  /** The group of the row. */
-  readonly group?: string
-  /** Public id of the key of the row. */
-  readonly key?: string
-  /** The model of the row. */
-  readonly model?: string
-  /** The provider of the last attempt of the row. Not for customers. */
-  readonly provider?: string
-  /** That provider's name for the model. Not for customers. */
-  readonly providerModel?: string
-  /** The endpoint of the row. */
-  readonly endpoint?: string
-  /** The user of the row. */
-  readonly user?: string
-  /** The tag of the row. */
+  /** The tag of the row. A request with several counts once for each of them. */
   readonly tag?: string
-  /** The session of the row. */
-  readonly session?: string
   /** Number of requests. */
   readonly requests: number
   /** Requests that failed or were cancelled. */

@@ -29,19 +29,12 @@ export interface RefusedLogOptions {
 }
 
 /** A request that was rejected before any attempt. */
-export interface RefusedRequest {
-  readonly id: string
+export interface RefusedRequest extends Pick<UsageRecord, 'id' | 'endpoint' | 'stream' | 'startedAt' | 'totalMs'> {
   readonly caller: Caller
   readonly attribution: Attribution
-  /** The name of its endpoint. */
-  readonly endpoint: string
   /** The model name that the client sent, if it was read. */
   readonly model: string | undefined
-  readonly stream: boolean
   readonly code: ErrorCode
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
-  readonly totalMs: number
 }
 
 /** Records requests that were rejected before any attempt: at most so many in a minute, because clients cause them at will. */
@@ -96,16 +89,12 @@ export class RefusedLog {
 
   add({ id, caller, attribution, endpoint, model, stream, code, startedAt, totalMs }: RefusedRequest): void {
     this.use()
-    const { user, session, agent, tags } = attribution
     const record: UsageRecord = {
       id,
       account: caller.account,
       group: caller.group,
       ...(caller.key !== undefined && { key: caller.key }),
-      ...(user !== undefined && { user }),
-      ...(session !== undefined && { session }),
-      ...(agent !== undefined && { agent }),
-      ...(tags !== undefined && { tags }),
+      ...attribution,
       endpoint,
       model: isStorable(model) ? model : '',
       outcome: 'refused',
