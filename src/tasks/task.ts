@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Cap } from '../records/cap.ts'
 import type { CapMeasure, CapPeriod } from '../money/caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
 import { copyJson, isShort, type Json } from '../wire/json.ts'
 import type { TaskRecord } from './contract.ts'
+import type { TaskOwner } from './owner.ts'
 
 /** The data of a video task. */
-export interface VideoTask {
+export interface VideoTask extends TaskOwner {
   /** `submitting`: the intent to submit is stored, the vendor's response is not yet. Clients see `pending`. */
   readonly state: 'submitting' | VideoState
   /** The request, without its images once the vendor has the job. */
@@ -25,22 +25,8 @@ export interface VideoTask {
   readonly provider?: string
   /** The provider's name for the model. */
   readonly providerModel?: string
-  /** The group of the caller. */
-  readonly group: string
-  /** Public id of the key that the task was created with. */
-  readonly key?: string
-  /** The person behind the request. */
-  readonly user?: string
-  /** Whether the host named the user, and not the request. */
-  readonly userIsKnown?: true
-  /** The caps of the caller's key at the submission. */
-  readonly callerCaps?: readonly Cap[]
   /** The caps that count the task, in the periods in which it was submitted. */
   readonly counted?: readonly CountedCap[]
-  /** The session that the client says the request belongs to. */
-  readonly session?: string
-  /** The tags of the key or caller. */
-  readonly tags?: readonly string[]
   /** The W3C `traceparent` of the request that created the task, if it was traced. */
   readonly trace?: string
   /** When the task is cancelled if it is not finished. Milliseconds since the epoch. */

@@ -8,6 +8,7 @@ import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskRecord, TaskSearch } from './contract.ts'
 import { earlierTask, insertTask } from './insert.ts'
+import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
@@ -224,12 +225,8 @@ export class VideoTasks {
         ...(path !== undefined && { path }),
         digest,
         attempt,
-        group: caller.group,
-        ...(caller.key !== undefined && { key: caller.key }),
-        ...attribution,
+        ...ownerOf(caller, attribution),
         ...(trace !== undefined && { trace }),
-        ...(caller.user !== undefined && { userIsKnown: true }),
-        ...(caller.caps !== undefined && { callerCaps: caller.caps }),
         deadlineAt: now + Math.min(deadlineMs, lifeMs),
         misses: 0,
         faults: 0,

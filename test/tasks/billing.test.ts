@@ -36,8 +36,11 @@ async function served(status: () => VideoStatus, rate?: string, changes: Partial
   await ledger.credit({ account: 'a', amount: 2_000_000n, reference: 'order-1' })
   const url = await hosted(gateway)
   const headers = { authorization: 'Bearer sk-a', 'content-type': 'application/json' }
-  const ask = async (path: string, body?: object) => {
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+  const ask = async (path: string, body?: object, more: Record<string, string> = {}) => {
+    const init =
+      body === undefined
+        ? { headers }
+        : { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) }
     const response = await fetch(url + path, init)
     return {
       status: response.status,
@@ -64,6 +67,15 @@ test('the price is held at submission and settled at completion', async () => {
     { id: body['id'], outcome: 'completed', units: { seconds: 10 }, charge: { cost: '1', basis: 'reported' } },
   ])
   expect((await ledger.audit()).faults).toEqual([])
+})
+
+test('the receipt names the session and the agent of the submission', async () => {
+  const { ask, receipts, pass } = await served(() => ({ state: 'completed', url: 'https://v.example/1' }))
+  const named = { 'session-id': 's-1', 'x-claude-code-agent-id': 'explorer' }
+  const { body } = await ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration: 10 }, named)
+  pass(6_000)
+  await ask(`/v1/videos/generations/${body['id']}`)
+  expect(receipts).toMatchObject([{ account: 'a', group: 'half', session: 's-1', agent: 'explorer' }])
 })
 
 test('a video shorter than requested is charged for its actual length', async () => {

@@ -1,13 +1,13 @@
 /** What is kept of a batch. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { BatchCounts } from '../../providers/batches.ts'
-import type { Cap } from '../../records/cap.ts'
+import type { TaskOwner } from '../../tasks/owner.ts'
 import type { CountedCap } from '../../tasks/task.ts'
 import type { TaskRecord } from '../../tasks/contract.ts'
 import { copyJson } from '../../wire/json.ts'
 
 /** The data of its task. */
-export interface BatchTask {
+export interface BatchTask extends TaskOwner {
   /**
    * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet. `open`: the vendor works on it. `settling`: it
    * has ended at the vendor, and its requests are charged. `ended`: they are.
@@ -37,17 +37,6 @@ export interface BatchTask {
   readonly counted: readonly (readonly CountedCap[])[]
   /** The group's factor on prices, in millionths. */
   readonly multiplier: string
-  readonly group: string
-  /** Public id of the key that the batch was created with. */
-  readonly key?: string
-  /** The person behind it. */
-  readonly user?: string
-  /** Whether the host named the user, and not the request. */
-  readonly userIsKnown?: true
-  /** The caps of the caller's key. */
-  readonly callerCaps?: readonly Cap[]
-  readonly session?: string
-  readonly tags?: readonly string[]
   readonly counts: BatchCounts
   /** When the vendor had accepted it. */
   readonly acceptedAt?: number

@@ -5,6 +5,7 @@
 import { GatewayError, invalid } from '../../errors.ts'
 import type { TaskListOptions } from '../../tasks/contract.ts'
 import { earlierTask } from '../../tasks/insert.ts'
+import { ownerOf, type TaskOwner } from '../../tasks/owner.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
 import { soonOr } from '../../tasks/soon-or.ts'
 import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
@@ -138,35 +139,15 @@ export class Batches {
   }
 }
 
-type Beginning = Pick<
-  BatchTask,
-  | 'state'
-  | 'digest'
-  | 'attempt'
-  | 'group'
-  | 'key'
-  | 'user'
-  | 'userIsKnown'
-  | 'callerCaps'
-  | 'session'
-  | 'tags'
-  | 'faults'
->
+type Beginning = TaskOwner & Pick<BatchTask, 'state' | 'digest' | 'attempt' | 'faults'>
 
 /** What a batch has from the request that creates it. */
 export function beginning({ id: attempt, caller, exchange, services }: Query, digest: string): Beginning {
-  const { group, key, caps, user } = caller
-  return {
-    state: 'submitting',
-    digest,
-    attempt,
-    group,
-    ...(key !== undefined && { key }),
-    ...services.attribute(exchange, caller, () => undefined),
-    ...(user !== undefined && { userIsKnown: true }),
-    ...(caps !== undefined && { callerCaps: caps }),
-    faults: 0,
-  }
+  const owner = ownerOf(
+    caller,
+    services.attribute(exchange, caller, () => undefined),
+  )
+  return { state: 'submitting', digest, attempt, ...owner, faults: 0 }
 }
 
 /** The same error for every batch that is not found. */

@@ -12,6 +12,7 @@ import type { Hold, HoldVerdict, Ledger } from '../../money/ledger/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { CallCosts } from '../../observe/contract.ts'
+import { callerOf } from '../../tasks/owner.ts'
 import { countedStates } from '../videos/caps.ts'
 import type { CallEndpoint, Order } from '../endpoint.ts'
 import { mapConcurrently } from '../concurrency.ts'
@@ -153,16 +154,4 @@ export class BatchBilling {
 function holdsOf({ account, data }: StoredBatch, lines: readonly BatchLine[]): readonly OpenHold[] {
   const held = lines.filter((line) => line.held !== undefined)
   return held.map((line) => ({ id: lineId(data, line.id), account }))
-}
-
-function callerOf({ account, data }: StoredBatch): Caller {
-  const { group, key, user, userIsKnown, tags, callerCaps } = data
-  return {
-    account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(userIsKnown === true && user !== undefined && { user }),
-    ...(tags !== undefined && { tags }),
-    ...(callerCaps !== undefined && { caps: callerCaps }),
-  }
 }

@@ -14,6 +14,7 @@ import { usageOf } from '../../wire/usage.ts'
 import { usageRecordOf } from '../../observe/usage/record.ts'
 import type { VideoBilling } from '../../tasks/services.ts'
 import { capsOfTask, countedCaps, settledCaps } from './caps.ts'
+import { namedIn } from '../../tasks/owner.ts'
 import type { StoredTask, VideoTask } from '../../tasks/task.ts'
 
 export interface TaskBillingOptions {
@@ -147,30 +148,13 @@ export class TaskBilling implements VideoBilling {
 }
 
 function receiptOf(task: StoredTask, seconds: number): Receipt {
-  const {
-    state,
-    request,
-    group,
-    key,
-    user,
-    session,
-    tags,
-    provider,
-    providerModel,
-    error,
-    finishedAt = task.createdAt,
-  } = task.data
+  const { state, request, provider, providerModel, error, finishedAt = task.createdAt } = task.data
   return {
     id: task.id,
     endpoint: 'videos',
     outcome: state === 'completed' ? 'completed' : error?.code === 'cancelled' ? 'cancelled' : 'failed',
     ...(state === 'failed' && { code: 'server_error' satisfies ErrorCode }),
-    account: task.account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(user !== undefined && { user }),
-    ...(session !== undefined && { session }),
-    ...(tags !== undefined && { tags }),
+    ...namedIn(task),
     model: request.model,
     ...(provider !== undefined && { provider }),
     ...(providerModel !== undefined && { providerModel }),

@@ -2,8 +2,9 @@
 import type { CapState } from '../../money/caps/contract.ts'
 import type { CapPeriodLimits } from '../../admission/alert-thresholds.ts'
 import type { CapHolds } from '../../admission/cap-holds.ts'
-import type { CallerCap, CappedCaller } from '../../admission/caps.ts'
+import type { CallerCap } from '../../admission/caps.ts'
 import type { Settlement } from '../../money/ledger/contract.ts'
+import { callerOf } from '../../tasks/owner.ts'
 import type { CountedCap, StoredTask } from '../../tasks/task.ts'
 
 /** The caps that apply to a task of a model. */
@@ -37,16 +38,4 @@ export function settledCaps(
   const { counted } = task.data
   const states = counted && countedStates(counted)
   return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task, model), states, callerOf(task), 0)
-}
-
-function callerOf({ account, data }: StoredTask): CappedCaller {
-  const { group, key, user, userIsKnown, tags, callerCaps } = data
-  return {
-    account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(userIsKnown === true && user !== undefined && { user }),
-    ...(tags !== undefined && { tags }),
-    ...(callerCaps !== undefined && { caps: callerCaps }),
-  }
 }

@@ -89,6 +89,16 @@ test('a batch is created, ends, and its results have the names of the client', a
   expect(items.every(({ id }) => /^req_\w+\.(?:first|other)$/.test(id))).toBe(true)
 })
 
+test('receipts name the session and the agent of the request that created the batch', async () => {
+  const { client, vendor, pass, receipts } = await scene()
+  const headers = { 'session-id': 's-1', 'x-claude-code-agent-id': 'explorer' }
+  const { id } = await client.messages.batches.create({ requests: [ask('first')] }, { headers })
+  vendor.end()
+  pass()
+  await client.messages.batches.retrieve(id)
+  expect(receipts).toMatchObject([{ account: 'acme', session: 's-1', agent: 'explorer' }])
+})
+
 test('telemetry has what each request costs the host', async () => {
   const costs: unknown[] = []
   const telemetry = [{ receipt: (_: object, of?: CallCosts) => void costs.push(of) }]

@@ -175,6 +175,18 @@ test.each([
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - cost })
 })
 
+test('receipts name the session and the agent of the request that created the batch', async () => {
+  const { client, vendor, pass, receipts, upload } = await scene()
+  const { id: input_file_id } = await upload([ask('first')])
+  const headers = { 'session-id': 's-1', 'x-claude-code-agent-id': 'explorer' }
+  const request = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+  const { id } = await client.batches.create(request, { headers })
+  vendor.end()
+  pass()
+  await client.batches.retrieve(id)
+  expect(receipts).toMatchObject([{ account: 'acme', session: 's-1', agent: 'explorer' }])
+})
+
 test('what did not succeed is released, and is in the file of errors', async () => {
   const { create, client, vendor, pass, read, ledger } = await scene()
   const { id } = await create(['good', 'bad', 'expired', 'lost'].map((name) => ask(name)))

@@ -9,6 +9,7 @@ import type { Receipt } from '../../../money/receipt.ts'
 import type { RelayedResponse } from '../../../providers/batches.ts'
 import type { Provider } from '../../../providers/contract.ts'
 import { ProviderError } from '../../../providers/failure.ts'
+import { namedIn } from '../../../tasks/owner.ts'
 import { fieldsOf, isRecord, numberOf, stringOf, type Fields } from '../../../wire/json.ts'
 import type { Context } from '../../endpoint.ts'
 import { callOf } from '../../fitted-call.ts'
@@ -122,16 +123,13 @@ export class AnswerReader {
   }
 
   #meter(index: number, deliver: (receipt: Receipt) => void): Meter {
-    const { account, createdAt, data } = this.#batch
-    const { group, key, user, session, tags, endedAt = createdAt } = data
+    const { createdAt, data } = this.#batch
+    const { endedAt = createdAt } = data
+    const owner = namedIn(this.#batch)
     return new Meter(`${this.#endpoint.name}.batches`, {
       id: this.#idOf(index),
-      caller: { account, group, ...(key !== undefined && { key }) },
-      attribution: {
-        ...(user !== undefined && { user }),
-        ...(session !== undefined && { session }),
-        ...(tags !== undefined && { tags }),
-      },
+      caller: owner,
+      attribution: owner,
       order: { model: data.models[0]?.name ?? '', stream: false, promptTokens: this.#lines[index]?.prompt ?? 0 },
       startedAt: createdAt,
       elapsedMs: () => Math.max(0, endedAt - createdAt),

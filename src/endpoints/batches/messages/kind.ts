@@ -1,6 +1,7 @@
 /** Batches of messages, as the steps of all batches see them. */
 import type { Receipt } from '../../../money/receipt.ts'
 import { tierInBatch } from '../../../money/prices/batch-price.ts'
+import { namedIn } from '../../../tasks/owner.ts'
 import { fieldsOf, type Fields } from '../../../wire/json.ts'
 import { usageOfMessage } from '../../../wire/message-usage.ts'
 import { usageOf } from '../../../wire/usage.ts'
@@ -41,8 +42,9 @@ const outcomes: Readonly<Record<string, Pick<Receipt, 'outcome' | 'code'>>> = {
   expired: { outcome: 'failed', code: 'request_timeout' },
 }
 
-function receiptOf({ account, createdAt, data }: StoredBatch, line: BatchLine, result: Fields): Receipt {
-  const { group, key, user, session, tags, provider, endedAt = createdAt } = data
+function receiptOf(batch: StoredBatch, line: BatchLine, result: Fields): Receipt {
+  const { createdAt, data } = batch
+  const { provider, endedAt = createdAt } = data
   const { name, providerModel } = data.models[line.m] as BatchTask['models'][number]
   const { outcome, code } = outcomes[String(result['type'])] ?? { outcome: 'failed', code: 'server_error' }
   const isMade = outcome === 'completed'
@@ -55,12 +57,7 @@ function receiptOf({ account, createdAt, data }: StoredBatch, line: BatchLine, r
     endpoint: 'messages.batches',
     outcome,
     ...(code !== undefined && { code }),
-    account,
-    group,
-    ...(key !== undefined && { key }),
-    ...(user !== undefined && { user }),
-    ...(session !== undefined && { session }),
-    ...(tags !== undefined && { tags }),
+    ...namedIn(batch),
     model: name,
     provider,
     providerModel,
