@@ -3,8 +3,8 @@
 interface Refusal {
   /** HTTP status. */
   readonly status: number
-  /** `error.type` in the response body. */
-  readonly type: string
+  /** `error.type` in the response body. Default: `invalid_request_error`. */
+  readonly type?: string
   /** The default message, for errors without a more specific one. */
   readonly message: string
   /** Sent as `x-should-retry`, which takes precedence over the status in the official clients. */
@@ -50,96 +50,58 @@ export type Fault =
   | `gateway_${'store' | 'overloaded' | 'closing' | 'error'}`
 
 const refusals: Readonly<Record<ErrorCode, Refusal>> = {
-  invalid_request_error: { status: 400, type: 'invalid_request_error', message: 'The request is invalid.' },
-  unsupported_parameter: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'A parameter of this request is not supported by the model.',
-  },
-  mutually_exclusive_parameters: { status: 400, type: 'invalid_request_error', message: 'Parameters are exclusive.' },
-  unsupported_value: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'A value in this request is not supported by the model.',
-  },
+  invalid_request_error: { status: 400, message: 'The request is invalid.' },
+  unsupported_parameter: { status: 400, message: 'A parameter of this request is not supported by the model.' },
+  mutually_exclusive_parameters: { status: 400, message: 'Parameters are exclusive.' },
+  unsupported_value: { status: 400, message: 'A value in this request is not supported by the model.' },
   context_length_exceeded: {
     status: 400,
-    type: 'invalid_request_error',
     message: 'The request is longer than the context window of the model. Shorten the messages.',
   },
   content_policy_violation: {
     status: 400,
-    type: 'invalid_request_error',
     message: 'The safety system of the model rejected the request. Change the prompt or the attached content.',
   },
   invalid_stream_id: {
     status: 400,
-    type: 'invalid_request_error',
     message: 'A "stream_id" must be a string of 1 to 256 letters, digits, underscores, hyphens and periods.',
   },
   websocket_stream_limit_reached: {
     status: 400,
-    type: 'invalid_request_error',
     message:
       'Too many different values of "stream_id" on this WebSocket. Use one of the earlier ones, or open another WebSocket.',
   },
   websocket_connection_limit_reached: {
     status: 400,
-    type: 'invalid_request_error',
     message:
       'This WebSocket connection is too old for further requests. Create a new websocket connection to continue.',
   },
   invalid_api_key: {
     status: 401,
-    type: 'invalid_request_error',
     message: 'Incorrect API key provided. Send a valid key as "Authorization: Bearer <API_KEY>".',
   },
-  origin_not_allowed: {
-    status: 403,
-    type: 'invalid_request_error',
-    message: 'Pages of this origin may not open WebSockets here.',
-  },
-  forbidden: { status: 403, type: 'invalid_request_error', message: 'The request is not allowed.' },
-  model_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
-    message: 'The model does not exist or you do not have access to it.',
-  },
-  not_found: { status: 404, type: 'invalid_request_error', message: 'No such resource.' },
-  previous_response_not_found: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'The response to be continued was not found.',
-  },
+  origin_not_allowed: { status: 403, message: 'Pages of this origin may not open WebSockets here.' },
+  forbidden: { status: 403, message: 'The request is not allowed.' },
+  model_not_found: { status: 404, message: 'The model does not exist or you do not have access to it.' },
+  not_found: { status: 404, message: 'No such resource.' },
+  previous_response_not_found: { status: 400, message: 'The response to be continued was not found.' },
   unknown_url: {
     status: 404,
-    type: 'invalid_request_error',
     message: 'Unknown request URL. Check the path and the method against the documentation.',
   },
   method_not_allowed: {
     status: 405,
-    type: 'invalid_request_error',
     message: 'This URL does not support that method. Use one of those in the "allow" header.',
   },
-  request_timeout: {
-    status: 408,
-    type: 'invalid_request_error',
-    message: 'The request body did not arrive in time. Send it again.',
-  },
-  conflict: { status: 409, type: 'invalid_request_error', message: 'The request conflicts with another one.' },
-  request_too_large: {
-    status: 413,
-    type: 'invalid_request_error',
-    message: 'The request body is larger than this server accepts.',
-  },
+  request_timeout: { status: 408, message: 'The request body did not arrive in time. Send it again.' },
+  conflict: { status: 409, message: 'The request conflicts with another one.' },
+  request_too_large: { status: 413, message: 'The request body is larger than this server accepts.' },
   unsupported_media_type: {
     status: 415,
-    type: 'invalid_request_error',
     message: 'Unsupported media type. Send the body with "Content-Type: application/json", in UTF-8.',
   },
   upgrade_required: {
     status: 426,
-    type: 'invalid_request_error',
     message: 'There is no WebSocket at this URL. Send the request over HTTP, as a POST.',
   },
   insufficient_quota: {
@@ -153,7 +115,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     type: 'rate_limit_exceeded',
     message: 'Too many requests. Reduce the request rate and try again after the time in "retry-after".',
   },
-  client_closed: { status: 499, type: 'invalid_request_error', message: 'The client closed the connection.' },
+  client_closed: { status: 499, message: 'The client closed the connection.' },
   server_error: {
     status: 500,
     type: 'server_error',
@@ -221,7 +183,7 @@ export class GatewayError extends Error {
     super(details.message ?? refusal.message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.status = refusal.status
-    this.type = refusal.type
+    this.type = refusal.type ?? 'invalid_request_error'
     this.param = details.param ?? null
     this.retryAfterMs = details.retryAfterMs
     this.shouldRetry = details.shouldRetry ?? refusal.shouldRetry
@@ -297,4 +259,14 @@ function isPlainHeader(name: string, value: unknown): boolean {
 /** A 400 `invalid_request_error`, the most common error. `param`: the invalid field. */
 export function invalid(message: string, param?: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_request_error', { message, ...(param !== undefined && { param }), cause })
+}
+
+/** A 400 for a field that the gateway or the model does not support. */
+export function refusedField(message: string, param: string): GatewayError {
+  return new GatewayError('unsupported_parameter', { message, param })
+}
+
+/** A 400 for a value that the gateway or the model does not support. `param`: the field that has it. */
+export function refusedValue(message: string, param: string, cause?: unknown): GatewayError {
+  return new GatewayError('unsupported_value', { message, param, cause })
 }

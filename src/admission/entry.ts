@@ -61,8 +61,7 @@ export class Entry {
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
     const request = admissionRequest(admission, { id, caller, scopes: this.#scopes }, endpoint, read, model)
     const demand = demandOf(admission, request, endpoint, read !== undefined)
-    if (admission.isOverflowing(demand.hold !== undefined))
-      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
+    admission.requireQueueRoom(demand.hold !== undefined)
     const ticket = new Ticket(admission, this, model, demand)
     if (demand.claim === undefined && demand.hold === undefined) return this.#admitted(ticket)
     return this.#ask(ticket)

@@ -3,7 +3,7 @@ import type { BillingOptions } from '../money/options.ts'
 import type { MaximumConsumption, Price } from '../money/prices/price.ts'
 import { countedNames, countedUnits, type Units } from '../wire/units.ts'
 import { tierName } from '../money/prices/service-tier.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, refusedValue } from '../errors.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import type { EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
@@ -122,7 +122,7 @@ function requestedTier(
   if (byHost || price.lists(given)) return given
   const param = tierFields.find((name) => specialTier(field(name)) !== undefined) ?? 'service_tier'
   const message = `The model "${model.id}" has no price for the service tier "${given.slice(0, 64)}". Omit "${param}".`
-  throw new GatewayError('unsupported_value', { param, message })
+  throw refusedValue(message, param)
 }
 
 /** Fields that select a service tier. Claude has several of them, each with a factor of its own. */

@@ -1,7 +1,7 @@
 /** The rates that a price must have for what a request asks for, so that it is not charged as text, or not at all. */
 import type { Price, Product } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, refusedValue } from '../errors.ts'
 import { uncharged, uncoveredBy } from '../models/price-coverage.ts'
 import type { Model } from '../models/contract.ts'
 import type { EstimatedRequest } from './estimate.ts'
@@ -97,11 +97,11 @@ export function requireRates(request: EstimatedRequest, possible: PossiblePrice,
   for (const { parts, what, askedBy } of gaps.needs) {
     const param = askedBy(request, possible.set)
     if (param === undefined) continue
-    throw new GatewayError('unsupported_value', {
+    throw refusedValue(
+      `The model "${model.id}" has no price for ${what}. Omit "${param}".`,
       param,
-      message: `The model "${model.id}" has no price for ${what}. Omit "${param}".`,
-      cause: new TypeError(`the price of the model "${model.id}" lacks "${parts[0]}"`),
-    })
+      new TypeError(`the price of the model "${model.id}" lacks "${parts[0]}"`),
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
 import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
@@ -161,11 +162,12 @@ export class AdmissionServices {
     return Math.min(billing.leaseMs ?? 60_000, limitOptions.leaseMs ?? 60_000)
   }
 
-  /** Whether requests must be rejected because a charge or a usage record could be lost. `pays`: the request may cost something. */
-  isOverflowing(pays: boolean): boolean {
+  /** Throws a 503 while a charge or a usage record could be lost. `pays`: the request may cost something. */
+  requireQueueRoom(pays: boolean): void {
     const { usageOptions } = this.options
-    if (pays && this.settlements.overflowing) return true
-    return usageOptions.whenFull === 'refuse' && this.records?.full === true
+    const isFull = usageOptions.whenFull === 'refuse' && this.records?.full === true
+    if (isFull || (pays && this.settlements.overflowing))
+      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
   }
 
   /** The factor on the prices of a group now. What was admitted keeps its own. */

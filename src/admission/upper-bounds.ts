@@ -2,7 +2,7 @@
 import type { BillingOptions, CostBounds } from '../money/options.ts'
 import type { Price } from '../money/prices/price.ts'
 import { countedNames } from '../wire/units.ts'
-import { GatewayError } from '../errors.ts'
+import { refusedValue } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
 import { pricesOf, unstatedLength } from './highest-cost.ts'
 import type { Estimate, EstimatedRequest } from './estimate.ts'
@@ -152,9 +152,9 @@ function toolCallsOf(request: EstimatedRequest, options: Partial<BillingOptions>
 /** `option`: the option with which the host bounds it. */
 function refuse(param: string, what: string, option: keyof CostBounds | 'contextWindow' | 'maxOutputTokens'): never {
   const place = option === 'contextWindow' || option === 'maxOutputTokens' ? 'the model' : 'billing.bounds'
-  throw new GatewayError('unsupported_value', {
+  throw refusedValue(
+    `The use of this caller is capped, and the cost of ${what} ("${param}") cannot be bounded in advance. Remove it, or use another model.`,
     param,
-    message: `The use of this caller is capped, and the cost of ${what} ("${param}") cannot be bounded in advance. Remove it, or use another model.`,
-    cause: new TypeError(`Set "${option}" of ${place} to allow it.`),
-  })
+    new TypeError(`Set "${option}" of ${place} to allow it.`),
+  )
 }

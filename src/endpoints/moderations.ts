@@ -1,7 +1,7 @@
 /** The moderations endpoint. Source of the fields: OpenAI's CreateModerationRequest. */
 import * as z from 'zod'
 import { bytesPerToken, estimateTokens, readTokenUsage } from '../wire/counts.ts'
-import { GatewayError, invalid } from '../errors.ts'
+import { invalid, refusedValue } from '../errors.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import { readJson } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -41,7 +41,7 @@ export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verba
   async ask(provider, call, { id, meter }) {
     const answer = await provider.moderate?.(call)
     if (answer === undefined) {
-      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot moderate.' })
+      throw refusedValue('This model cannot moderate.', 'model')
     }
     const verbatim = answer instanceof Verbatim
     const list = verbatim ? answer.value : answer

@@ -1,6 +1,6 @@
 /** Refuses requests whose answers would be too large to be read: the vendor would bill them, and nobody would get them. */
 import { lengthIn, positive } from '../admission/output-length.ts'
-import { GatewayError } from '../errors.ts'
+import { type GatewayError, refusedValue } from '../errors.ts'
 import type { Model } from '../models/contract.ts'
 import { answerBytes, maxChoices, maxEvents, streamBytes, usualBounds } from '../providers/answer-bounds.ts'
 import { maxFrameBytes } from '../providers/frame-window.ts'
@@ -86,8 +86,8 @@ function requireImages({ field, stream }: Read): void {
 
 function tooLarge(fields: readonly string[]): GatewayError {
   const names = fields.map((name) => `"${name}"`).join(', ')
-  return new GatewayError('unsupported_value', {
-    param: fields[0] ?? 'max_tokens',
-    message: `The answer to this request could be larger than this server reads. Lower or omit some of ${names}, or send several requests.`,
-  })
+  return refusedValue(
+    `The answer to this request could be larger than this server reads. Lower or omit some of ${names}, or send several requests.`,
+    fields[0] ?? 'max_tokens',
+  )
 }

@@ -1,5 +1,5 @@
 /** What the formats share of images, audio and files. */
-import { GatewayError } from '../errors.ts'
+import { type GatewayError, refusedValue } from '../errors.ts'
 import type { MediaBlock } from '../conversation/conversation.ts'
 import type { MediaPart } from '../conversation/parts.ts'
 
@@ -41,5 +41,5 @@ export function audioType(format: string): string {
 /** The 400 for a file by its id, which is that of the vendor whose wire the client speaks. */
 export function unknownId(place: string): GatewayError {
   const message = `This model does not support "${place}" by id. Send the data as base64.`
-  return new GatewayError('unsupported_value', { param: place, message })
+  return refusedValue(message, place)
 }

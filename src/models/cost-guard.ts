@@ -2,7 +2,7 @@
  * Fields that change what the host pays. A provider lists those of its vendor (`Provider.costs`). They are rejected with
  * a 400 unless the model's options allow them (`allow`) or set them (`set`). All other unknown fields are passed on.
  */
-import { GatewayError } from '../errors.ts'
+import { type GatewayError, refusedField } from '../errors.ts'
 import type { CostRules, Harmless } from '../providers/costs/contract.ts'
 import { placing } from '../providers/costs/placing.ts'
 import type { Deployment, Model } from './contract.ts'
@@ -125,10 +125,7 @@ class Check {
   /** A field that says where or how a request may be processed, at a vendor that does not get it. */
   #refusePlace(name: string, value: unknown): void {
     if (value === undefined || value === null || isHarmless(placing[name] ?? [], value, this.#request.field)) return
-    throw new GatewayError('unsupported_parameter', {
-      param: name,
-      message: `The model "${this.#model.id}" cannot keep to "${name}". Remove it, or use another model.`,
-    })
+    throw refusedField(`The model "${this.#model.id}" cannot keep to "${name}". Remove it, or use another model.`, name)
   }
 
   #container(name: string, given: unknown): Changes | undefined {
@@ -196,10 +193,10 @@ class Check {
 
   #refusal(param: string, type?: string): GatewayError {
     const what = type === undefined ? `"${param}"` : `the type "${type.slice(0, 64)}" of "${param}"`
-    return new GatewayError('unsupported_parameter', {
+    return refusedField(
+      `The model "${this.#model.id}" does not allow ${what}, because it may change the cost or reach the operator's account. Remove it.`,
       param,
-      message: `The model "${this.#model.id}" does not allow ${what}, because it may change the cost or reach the operator's account. Remove it.`,
-    })
+    )
   }
 }
 

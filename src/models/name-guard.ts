@@ -1,5 +1,5 @@
 /** Names of models with which clients would choose more than a model, such as OpenRouter's `:online`. */
-import { GatewayError } from '../errors.ts'
+import { refusedField } from '../errors.ts'
 import type { CostRules } from '../providers/costs/contract.ts'
 import type { Deployment, Model } from './contract.ts'
 
@@ -15,9 +15,9 @@ export function checkName(
   for (const [part, field] of Object.entries(nameParts)) {
     const occurs = name.includes(part.endsWith('/') ? part : `${part}:`)
     if (!occurs || allowed.includes(part) || allowed.includes(field)) continue
-    throw new GatewayError('unsupported_parameter', {
-      param: 'model',
-      message: `The model name "${id.slice(0, 128)}" must not contain "${part}", because it changes the cost.`,
-    })
+    throw refusedField(
+      `The model name "${id.slice(0, 128)}" must not contain "${part}", because it changes the cost.`,
+      'model',
+    )
   }
 }

@@ -1,5 +1,5 @@
 /** Rejects what a vendor cannot do, by the name of the field: nothing that a client requested is silently dropped. */
-import { GatewayError } from '../errors.ts'
+import { type GatewayError, refusedField, refusedValue } from '../errors.ts'
 import type { Call } from './contract.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 
@@ -51,11 +51,11 @@ export function refuseUnless(
 /** A 400 for a field that the model does not support. */
 export function unsupported(call: NamedCall, param: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support "${param}".`
-  return new GatewayError('unsupported_parameter', { param, message })
+  return refusedField(message, param)
 }
 
 /** A 400 for a value that the model does not support. `why` names what it supports instead. */
 export function unsupportedValue(call: NamedCall, param: string, why: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support this value of "${param}": ${why}`
-  return new GatewayError('unsupported_value', { param, message })
+  return refusedValue(message, param)
 }

@@ -4,18 +4,16 @@ import type { VideoContext, VideoStatus } from '../providers/video.ts'
 import { deleted, fail, finish, push, reconcile, settle } from './finish.ts'
 import { backoffMs, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { recover } from './submit.ts'
-import { changed, isFinal, type StoredTask } from './task.ts'
+import { changed, leasedIfDue } from './stored.ts'
+import { isFinal, type StoredTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
 
 /** Consecutive "unknown job" responses after which a task has failed: a single one may be an error of the vendor. */
 const maxMisses = 3
 
-/** Takes the lease of a due task. Returns undefined if it is not due or another process holds the lease. */
-export async function lease(services: TaskServices, task: StoredTask): Promise<StoredTask | undefined> {
-  const now = await services.now()
-  if (task.dueAt === null || task.dueAt > now || task.leasedUntil > now) return undefined
-  const { won, task: leased } = await save(services, changed(task, {}, { leasedUntil: now + services.timing.leaseMs }))
-  return won ? leased : undefined
+/** Takes the lease of a task, if it is due and no other process holds it. */
+export function lease(services: TaskServices, task: StoredTask): Promise<StoredTask | undefined> {
+  return leasedIfDue(services, task, services.timing.leaseMs, 'removed')
 }
 
 /** Does the next step of a task whose lease this process holds. Returns the task as stored afterwards. */

@@ -1,6 +1,7 @@
 import type { Json } from '../wire/json.ts'
 import { save, type TaskEvent, type TaskServices } from './services.ts'
-import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
+import { changed } from './stored.ts'
+import { withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from '../http/signed-webhook.ts'
 
 type TaskOutcome = Pick<VideoTask, 'state'> & Partial<VideoTask>

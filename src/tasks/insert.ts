@@ -1,32 +1,45 @@
 /** Tasks whose id follows from an idempotency key, so that a later request may find one that has just ended. */
-import type { TaskRecord, TaskStore } from './contract.ts'
+import { createHash, randomBytes } from 'node:crypto'
+import { GatewayError } from '../errors.ts'
+import { fromRecord, toRecord, type Stored, type TaskKeeping } from './stored.ts'
 
 /** Milliseconds by which the times of two processes may differ. */
 const skewMs = 1_000
 
-interface Stored {
-  readonly store: TaskStore
-  readonly now: () => Promise<number>
+/** An id that follows from account, `kind` and idempotency key, so that a retry finds the same task; else one of 192 random bits. */
+export function taskId(prefix: string, account: string, kind: string, key: string | undefined): string {
+  if (key === undefined) return prefix + randomBytes(24).toString('base64url')
+  const text = JSON.stringify([account, kind, key])
+  return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)
 }
 
 /** The task that an earlier request with the same key has made, unless it is refused or deleted. */
-export async function earlierTask(
-  { store, now }: Stored,
+export async function earlierTask<Data>(
+  { store, now }: TaskKeeping,
   account: string,
   id: string,
-): Promise<TaskRecord | undefined> {
-  return store.find(account, id, (await now()) + skewMs)
+): Promise<Stored<Data> | undefined> {
+  const record = await store.find(account, id, (await now()) + skewMs)
+  return record && fromRecord(record)
+}
+
+/** Throws a 409 if another request than that with this digest has made a task. */
+export function requireSame({ data }: Stored<{ readonly digest: string }>, digest: string): void {
+  if (data.digest === digest) return
+  const message = 'This Idempotency-Key was used for another request. Use a new key for a new request.'
+  throw new GatewayError('conflict', { message, shouldRetry: false })
 }
 
 /**
  * Adds a task, and resolves to it as stored; or to the one that is there, unless that is refused or deleted meanwhile. Sets its
  * first version by its time, so that a process that still has a task of this id from before cannot replace this one.
  */
-export async function insertTask({ store, now }: Stored, task: TaskRecord): Promise<TaskRecord> {
+export async function insertTask<Data>({ store, now }: TaskKeeping, task: Stored<Data>): Promise<Stored<Data>> {
+  const record = toRecord(task)
   for (let createdAt = task.createdAt; ;) {
-    const stored = await store.insert({ ...task, createdAt, version: Math.floor(createdAt) })
+    const stored = await store.insert({ ...record, createdAt, version: Math.floor(createdAt) })
     const at = await now()
-    if (stored.dueAt !== null || stored.expiresAt > at + skewMs) return stored
+    if (stored.dueAt !== null || stored.expiresAt > at + skewMs) return fromRecord(stored)
     createdAt = Math.max(at, stored.expiresAt)
   }
 }

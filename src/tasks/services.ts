@@ -3,8 +3,8 @@ import type { ObservedAttempt } from '../observe/contract.ts'
 import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoProvider } from '../providers/video.ts'
 import { GatewayError } from '../errors.ts'
-import type { TaskStore } from './contract.ts'
-import { fromRecord, toRecord, type StoredTask, type VideoTask } from './task.ts'
+import { saved, type Saved, type TaskKeeping } from './stored.ts'
+import type { StoredTask, VideoTask } from './task.ts'
 
 /** Charges for tasks. Every method is idempotent: it may be called again after a crash. */
 export interface VideoBilling {
@@ -47,10 +47,7 @@ export interface VideoDeployment {
 }
 
 /** What the steps of a task depend on. */
-export interface TaskServices {
-  readonly store: TaskStore
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly now: () => Promise<number>
+export interface TaskServices extends TaskKeeping {
   /** The deployments of a model that make videos, in the order in which to try them. */
   readonly deployments: (model: string) => Promise<readonly VideoDeployment[]>
   readonly billing: VideoBilling
@@ -86,21 +83,9 @@ export const defaultTiming: TaskTiming = {
   lifeMs: 24 * 60 * 60_000,
 }
 
-/**
- * Stores the next version. If another process has changed the task meanwhile, returns its version with `won: false`, except
- * if its owner has deleted it: that changes nothing else, so the next version is stored with it.
- */
-export async function save(services: TaskServices, next: StoredTask): Promise<{ won: boolean; task: StoredTask }> {
-  if (await services.store.replace(toRecord(next))) return { won: true, task: next }
-  // Time 0: a deleted task has expired.
-  const current = await services.store.find(next.account, next.id, 0)
-  if (current === undefined) return { won: false, task: next }
-  const stored = fromRecord(current)
-  const { removed } = stored.data
-  if (removed === undefined || next.data.removed !== undefined || stored.version !== next.version)
-    return { won: false, task: stored }
-  const { version, expiresAt } = stored
-  return save(services, { ...next, version: version + 1, expiresAt, data: { ...next.data, removed } })
+/** Stores the next version, also if the task was deleted meanwhile. */
+export function save(services: TaskServices, next: StoredTask): Promise<Saved<VideoTask>> {
+  return saved(services, next, 'removed')
 }
 
 /** The deployment a task was submitted to. */

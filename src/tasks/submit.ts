@@ -8,7 +8,8 @@ import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
 import { save, wasNotBegun, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
-import { changed, withoutPictures, type StoredTask } from './task.ts'
+import { changed } from './stored.ts'
+import { withoutPictures, type StoredTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
 
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor can find the job. */

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { CapMeasure, CapPeriod } from '../money/caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
-import { copyJson, isShort, type Json } from '../wire/json.ts'
+import { isShort, type Json } from '../wire/json.ts'
 import type { TaskRecord } from './contract.ts'
 import type { TaskOwner } from './owner.ts'
+import { changed } from './stored.ts'
 
 /** The data of a video task. */
 export interface VideoTask extends TaskOwner {
@@ -89,15 +89,6 @@ export interface StoredTask extends Omit<TaskRecord, 'data'> {
   readonly data: VideoTask
 }
 
-/** The next version of a task. Keeps the lease unless `record` changes it. */
-export function changed(
-  task: StoredTask,
-  data: Partial<VideoTask>,
-  record: Partial<Pick<TaskRecord, 'dueAt' | 'leasedUntil' | 'expiresAt'>> = {},
-): StoredTask {
-  return { ...task, ...record, version: task.version + 1, data: { ...task.data, ...data } }
-}
-
 /**
  * The request without its large fields: images can have megabytes and are not needed once the vendor has the job. Without
  * further fields if they are many, because a client can send any, and a rejected request costs nothing.
@@ -107,19 +98,6 @@ export function withoutPictures(request: VideoRequest): VideoRequest {
   const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
   const kept = isShort(small, 20_000) ? Object.fromEntries(small) : {}
   return { ...kept, prompt, model, duration, ...(size !== undefined && { size }) }
-}
-
-/** An id of 192 random bits. */
-export function newId(): string {
-  return `video_${randomBytes(24).toString('base64url')}`
-}
-
-/** An id derived from account and idempotency key, so that a retry finds the same task. */
-export function repeatedId(account: string, key: string): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([account, 'videos', key]))
-    .digest('base64url')
-  return `video_${digest.slice(0, 32)}`
 }
 
 export function isFinal(task: VideoTask): boolean {
@@ -132,13 +110,4 @@ export function deletedAt(now: number, task: StoredTask): StoredTask {
   if (isFinal(data)) return changed(task, {}, { expiresAt: now })
   if (data.state === 'submitting') return changed(task, { removed: 'new' }, { expiresAt: now })
   return changed(task, { removed: 'new', request: { ...data.request, prompt: '' } }, { expiresAt: now, dueAt: now })
-}
-
-/** Plain JSON, without undefined fields. */
-export function toRecord(task: StoredTask): TaskRecord {
-  return { ...task, data: copyJson(task.data) }
-}
-
-export function fromRecord(record: TaskRecord): StoredTask {
-  return { ...record, data: record.data as unknown as VideoTask }
 }

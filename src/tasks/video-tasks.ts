@@ -1,19 +1,20 @@
 import type { Caller } from '../callers/contract.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, refusedValue } from '../errors.ts'
 import { pause } from '../http/deadline.ts'
 import type { CallWatch } from '../observe/watch.ts'
 import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
-import type { TaskListOptions, TaskRecord, TaskSearch } from './contract.ts'
-import { earlierTask, insertTask } from './insert.ts'
+import type { TaskSearch } from './contract.ts'
+import { earlierTask, insertTask, requireSame, taskId } from './insert.ts'
 import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
-import { Sweeper, type SweeperOptions } from './sweeper.ts'
-import { deletedAt, fromRecord, isFinal, newId, repeatedId, toRecord, type StoredTask } from './task.ts'
+import { fromRecord, Tasks } from './stored.ts'
+import type { SweeperOptions } from './sweeper.ts'
+import { deletedAt, isFinal, type StoredTask, type VideoTask } from './task.ts'
 
 /** A request about a task. */
 export interface TaskRequest {
@@ -39,46 +40,32 @@ export interface Submission extends TaskRequest {
 }
 
 /** The operations of the video endpoints on tasks. */
-export class VideoTasks {
+export class VideoTasks extends Tasks<VideoTask> {
   readonly #services: TaskServices
-  readonly #sweeper: Sweeper
 
   constructor(services: TaskServices, sweeping: SweeperOptions) {
+    const { leaseMs } = services.timing
+    const step = (task: StoredTask) => advance(services, task)
+    super(services, { noun: 'tasks', leaseMs, step, worker: ({ provider = '' }) => provider }, sweeping)
     this.#services = services
-    const { store, now, timing } = services
-    const swept = { store, now, leaseMs: timing.leaseMs }
-    const step = (task: TaskRecord) => advance(services, fromRecord(task))
-    this.#sweeper = new Sweeper({ ...swept, step, worker: providerOf }, sweeping)
-  }
-
-  /** Advances tasks of earlier processes and of clients that do not poll, from now on. */
-  start(): void {
-    this.#sweeper.start()
   }
 
   /** Processes all tasks that are due now. Resolves when they are done. */
   async sweep(): Promise<void> {
-    await this.#sweeper.sweep()
-  }
-
-  /** Stops the timer and waits for steps in progress. Another process, or the next start, continues the tasks. */
-  async close(): Promise<void> {
-    await this.#sweeper.stop()
-    await this.#services.store.close?.()
+    await this.sweeper.sweep()
   }
 
   /** Submits a video. Returns the new task, or the existing one with the same idempotency key. */
   async create(submission: Submission): Promise<StoredTask> {
     const { caller, idempotencyKey, watch } = submission
-    const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
-    if (idempotencyKey !== undefined) {
-      const present = await earlierTask(this.#services, caller.account, id)
-      if (present !== undefined) return repetition(fromRecord(present), submission)
-    }
+    const id = taskId('video_', caller.account, 'videos', idempotencyKey)
+    const earlier =
+      idempotencyKey === undefined ? undefined : await earlierTask<VideoTask>(this.#services, caller.account, id)
+    if (earlier !== undefined) return repetition(earlier, submission)
     const deployments = await this.#services.deployments(submission.request.model)
     const first = deployments[0]
     if (first === undefined) {
-      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
+      throw refusedValue('This model does not make videos.', 'model')
     }
     const now = await this.#services.now()
     const intent = this.#intent(submission, id, now, intentLeaseMs(this.#services, first.video))
@@ -88,14 +75,14 @@ export class VideoTasks {
     }
     const held = await this.#services.billing.hold(named, unstoredMs(this.#services, first.video))
     const paid: StoredTask = { ...named, data: { ...named.data, ...held } }
-    const stored = fromRecord(await insertTask(this.#services, toRecord(paid)))
+    const stored = await insertTask(this.#services, paid)
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#services.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
       return repetition(stored, submission)
     }
     tell(submission, stored)
-    this.#sweeper.start()
+    this.start()
     this.#services.publish({ type: 'created', task: stored })
     await keepOrFail(this.#services, stored)
     return submit(within(this.#services, watch), stored, deployments)
@@ -124,12 +111,6 @@ export class VideoTasks {
     return current
   }
 
-  async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<StoredTask[]> {
-    const { store } = this.#services
-    if (store.list === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
-    return (await store.list(account, { ...options, now: await this.#services.now() })).map(fromRecord)
-  }
-
   /** Whether the store can list the tasks of all accounts. */
   get isSearchable(): boolean {
     return this.#services.store.search !== undefined
@@ -138,8 +119,8 @@ export class VideoTasks {
   /** Tasks of all accounts, newest first. Throws a 404 if the store cannot list them. */
   async search(options: Omit<TaskSearch, 'now'>): Promise<StoredTask[]> {
     const { store } = this.#services
-    if (store.search === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
-    return (await store.search({ ...options, now: await this.#services.now() })).map(fromRecord)
+    if (store.search === undefined) throw this.unlisted()
+    return (await store.search({ ...options, now: await this.#services.now() })).map(fromRecord<VideoTask>)
   }
 
   /** How many tasks are due, up to `most`. Undefined if the store cannot count them. */
@@ -170,7 +151,7 @@ export class VideoTasks {
       task = stored
       if (!won) continue
       if (isFinal(task.data) || task.data.state === 'submitting') return task
-      this.#sweeper.start()
+      this.start()
       const leased = await lease(services, task)
       return leased === undefined ? task : soonOr(advance(services, leased), leased)
     }
@@ -198,9 +179,9 @@ export class VideoTasks {
   }
 
   async #own(account: string, id: string): Promise<StoredTask> {
-    const record = await this.#services.store.find(account, id, await this.#services.now())
-    if (record === undefined) throw noSuchTask()
-    return fromRecord(record)
+    const task = await this.stored(account, id)
+    if (task === undefined) throw noSuchTask()
+    return task
   }
 
   #intent(
@@ -241,10 +222,6 @@ function within(services: TaskServices, watch: CallWatch | undefined): TaskServi
   return watch === undefined ? services : { ...services, attempt: (attempt) => watch.attempt(attempt) }
 }
 
-function providerOf(task: TaskRecord): string {
-  return fromRecord(task).data.provider ?? ''
-}
-
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {
   concerns?.(task.data.attempt)
   watch?.task({ id: task.id, traceparent: task.data.trace })
@@ -258,10 +235,7 @@ export function noSuchTask(): GatewayError {
 }
 
 function repetition(task: StoredTask, submission: Submission): StoredTask {
-  if (task.data.digest !== submission.digest) {
-    const message = 'This Idempotency-Key was used for another request. Use a new key for a new request.'
-    throw new GatewayError('conflict', { message, shouldRetry: false })
-  }
+  requireSame(task, submission.digest)
   const { refusal, removed } = task.data
   if (removed !== undefined) {
     const message = 'This Idempotency-Key was used for a video that was deleted. Use a new key for a new request.'

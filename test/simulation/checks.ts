@@ -1,7 +1,9 @@
 /** What must be true of a history: after each step, at rest, and at its end. */
 import type { AdmissionVerdict } from '../../src/admission/contract.ts'
 import type { Hold, HoldVerdict } from '../../src/money/ledger/contract.ts'
-import { fromRecord } from '../../src/tasks/task.ts'
+import type { TaskRecord } from '../../src/tasks/contract.ts'
+import { fromRecord } from '../../src/tasks/stored.ts'
+import type { VideoTask } from '../../src/tasks/task.ts'
 import type { Plan } from './plan.ts'
 import { Violation, type Job, type Request } from './request.ts'
 import type { Machine, Scheduler } from './scheduler.ts'
@@ -296,8 +298,8 @@ export class Checks {
     if (outcome === 'completed' && cost !== most) this.violate('a call costs what its vendor reports', id)
   }
 
-  #taskEnded(record: Parameters<typeof fromRecord>[0]): void {
-    const { id, data, dueAt } = fromRecord(record)
+  #taskEnded(record: TaskRecord): void {
+    const { id, data, dueAt } = fromRecord<VideoTask>(record)
     if (!data.settled || dueAt !== null) return this.violate('every task ends', `${id} is ${data.state}`)
     const job = this.jobs.find(({ token }) => token === id)
     const ended = this.traces.ledger.ended.get(data.attempt)

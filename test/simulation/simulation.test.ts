@@ -1,4 +1,5 @@
 /** Histories of gateways on shared stores in virtual time; see `npm run simulate`. */
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { long } from '../long.ts'
 import { faults } from './faults.ts'
@@ -30,4 +31,10 @@ test('a planted fault is found, and its history is shortened to what it takes', 
   expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/^the stores keep their contracts: /)])
   expect(shortest?.events).toBe(1)
   expect(shortest?.log.join('\n')).toContain('ledger.settle')
+})
+
+test('every planted fault still has its place in the source, once', () => {
+  const root = new URL('../../', import.meta.url)
+  const lost = faults.filter(({ file, find }) => readFileSync(new URL(file, root), 'utf8').split(find).length !== 2)
+  expect(lost.map(({ name }) => name)).toEqual([])
 })

@@ -3,7 +3,8 @@ import { requestId } from '../../src/http/request-id.ts'
 import type { TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { defaultTiming, type TaskEvent, type TaskServices } from '../../src/tasks/services.ts'
-import { fromRecord, type StoredTask } from '../../src/tasks/task.ts'
+import { fromRecord } from '../../src/tasks/stored.ts'
+import type { StoredTask, VideoTask } from '../../src/tasks/task.ts'
 import { VideoTasks } from '../../src/tasks/video-tasks.ts'
 import type { VideoProvider, VideoStatus } from '../../src/providers/video.ts'
 import { ProviderError, retrySame } from '../../src/providers/failure.ts'
@@ -87,7 +88,8 @@ export class World {
     }
     const { store } = this
     const { push } = this.#options
-    const seen = (task: TaskRecord) => this.#seen.set(`${task.account} ${task.id}`, fromRecord(structuredClone(task)))
+    const seen = (task: TaskRecord) =>
+      this.#seen.set(`${task.account} ${task.id}`, fromRecord<VideoTask>(structuredClone(task)))
     const steppedStore: TaskStore = {
       insert: (task) =>
         effect(async () => {

@@ -32,6 +32,20 @@ export function useLoad(ask, inputs) {
   return { ...state, reload }
 }
 
+/**
+ * A list that is not paged, as a table takes it.
+ * @param {string} path
+ * @param {Readonly<Record<string, string | number | undefined>>} [asked] Always the same fields.
+ * @returns {Pages<any>}
+ */
+export function useList(path, asked = {}) {
+  const { data, error, loading, reload } = useLoad(
+    (signal) => get(path, asked, signal),
+    [path, ...Object.values(asked)],
+  )
+  return { list: { rows: data?.items, loading, error, retry: reload }, reload }
+}
+
 /** Acts again and again while the page is seen. @param {number} ms @param {() => unknown} act @param {boolean} [on] */
 export function useEvery(ms, act, on = true) {
   useEffect(() => {

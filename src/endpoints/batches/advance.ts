@@ -1,6 +1,8 @@
 import { GatewayError } from '../../errors.ts'
+import { soonOr } from '../../tasks/soon-or.ts'
 import { ask } from '../../tasks/services.ts'
-import { changed, type StoredBatch } from './batch-task.ts'
+import { changed, leasedIfDue } from '../../tasks/stored.ts'
+import type { StoredBatch } from './batch-task.ts'
 import { failed, finish, lost, settle } from './finish.ts'
 import { intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 import { later, leased, recover } from './submit.ts'
@@ -8,12 +10,10 @@ import { later, leased, recover } from './submit.ts'
 /** Consecutive "unknown batch" responses after which a batch is lost: a single one may be an error of the vendor. */
 const maxMisses = 3
 
-/** Takes the lease of a due batch. Returns undefined if it is not due or another process holds the lease. */
-export async function lease(services: BatchServices, batch: StoredBatch): Promise<StoredBatch | undefined> {
-  const now = await services.now()
-  if (batch.dueAt === null || batch.dueAt > now || batch.leasedUntil > now) return undefined
-  const saved = await save(services, changed(batch, {}, { leasedUntil: now + timing.leaseMs }))
-  return saved.won ? saved.batch : undefined
+/** Does the next step of a batch if it is due and no other process holds its lease, but does not wait long for the vendor. */
+export async function advanceIfDue(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  const leased = await leasedIfDue(services, batch, timing.leaseMs, 'cancelledAt')
+  return leased === undefined ? batch : soonOr(advance(services, leased), leased)
 }
 
 /** Does the next step of a batch whose lease this process holds. Returns the batch as stored afterwards. */
@@ -21,7 +21,7 @@ export async function advance(services: BatchServices, batch: StoredBatch): Prom
   if (batch.data.state !== 'submitting') return step(services, batch)
   // A lookup may have to read many batches.
   const longer = await leased(services, batch)
-  return longer.won ? step(services, longer.batch) : longer.batch
+  return longer.won ? step(services, longer.task) : longer.task
 }
 
 async function step(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
@@ -43,20 +43,17 @@ async function check(services: BatchServices, batch: StoredBatch): Promise<Store
   if (cancelledAt !== undefined && asked !== true) {
     await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
   }
-  const {
-    ended,
-    counts,
-    failed: isFailed,
-  } = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
+  const status = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
+  const { ended, counts } = status
   const now = await services.now()
   if (!ended && now > batch.createdAt + timing.deadlineMs) throw new Error('the batch has not ended in time')
   const seen = { counts, faults: 0, ...(cancelledAt !== undefined && { asked: true as const }) }
   if (!ended) {
     const dueAt = now + intervalMs(batch, now)
-    return (await save(services, changed(batch, seen, { dueAt, leasedUntil: 0 }))).batch
+    return (await save(services, changed(batch, seen, { dueAt, leasedUntil: 0 }))).task
   }
-  if (isFailed === true) return failed(services, { ...batch, data: { ...batch.data, ...seen, endedAt: now } })
+  if (status.failed === true) return failed(services, { ...batch, data: { ...batch.data, ...seen, endedAt: now } })
   const end = { ...seen, state: 'settling', endedAt: now } as const
   const saved = await save(services, changed(batch, end, { dueAt: now, leasedUntil: now + timing.leaseMs }))
-  return saved.won ? advance(services, saved.batch) : saved.batch
+  return saved.won ? advance(services, saved.task) : saved.task
 }

@@ -1,24 +1,18 @@
 /** What is kept of a batch. */
-import { createHash, randomBytes } from 'node:crypto'
 import type { BatchCounts } from '../../providers/batches.ts'
 import type { TaskOwner } from '../../tasks/owner.ts'
+import type { Stored } from '../../tasks/stored.ts'
 import type { CountedCap } from '../../tasks/task.ts'
-import type { TaskRecord } from '../../tasks/contract.ts'
-import { copyJson } from '../../wire/json.ts'
 
 /** The data of its task. */
 export interface BatchTask extends TaskOwner {
   /**
-   * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet. `open`: the vendor works on it. `settling`: it
-   * has ended at the vendor, and its requests are charged. `ended`: they are.
+   * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet.
+   * `open`: the vendor works on it. `settling`: it has ended at the vendor, and its requests are charged. `ended`: they are.
    */
   readonly state: 'preparing' | 'submitting' | 'open' | 'settling' | 'ended'
   /** The number of its requests. */
   readonly size: number
-  /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
-  readonly digest: string
-  /** The id of the request that created it. */
-  readonly attempt: string
   /** The provider that has the batch. */
   readonly provider: string
   /** Its name of the batch. Absent until the vendor has accepted it. */
@@ -94,38 +88,16 @@ export interface BatchLine {
   readonly in?: number
 }
 
-/** A stored batch with typed data. */
-export interface StoredBatch extends Omit<TaskRecord, 'data'> {
-  readonly data: BatchTask
-}
+export type StoredBatch = Stored<BatchTask>
 
 /** Milliseconds after which a batch is forgotten. */
 export const lifeMs: number = 30 * 86_400_000
 /** Milliseconds that vendors have for a batch; what they have not begun then has expired. */
 export const vendorMs = 86_400_000
 
-/** The next version of a batch. Keeps the lease unless `record` changes it. */
-export function changed(
-  batch: StoredBatch,
-  data: Partial<BatchTask>,
-  record: Partial<Pick<TaskRecord, 'dueAt' | 'leasedUntil' | 'expiresAt'>> = {},
-): StoredBatch {
-  return { ...batch, ...record, version: batch.version + 1, data: { ...batch.data, ...data } }
-}
-
-export function toRecord(batch: StoredBatch): TaskRecord {
-  return { ...batch, data: copyJson(batch.data) }
-}
-
-export function fromRecord(record: TaskRecord): StoredBatch {
-  return { ...record, data: record.data as unknown as BatchTask }
-}
-
-/** An id derived from account and idempotency key, so that a retry finds the same batch; otherwise one of 192 random bits. */
-export function batchId(prefix: 'msgbatch_' | 'batch_', account: string, key: string | undefined): string {
-  if (key === undefined) return prefix + randomBytes(24).toString('base64url')
-  const text = JSON.stringify([account, 'batches', key])
-  return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)
+/** The counts of a batch whose `size` requests have all ended in one way, or are in progress. */
+export function countsOf(size: number, all: keyof BatchCounts): BatchCounts {
+  return { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, [all]: size }
 }
 
 /** The id of the hold, the charge and the usage record of a request. */
@@ -136,4 +108,15 @@ export function lineId({ attempt }: Pick<BatchTask, 'attempt'>, line: string): s
 /** The id of a request at the vendor. */
 export function vendorId({ attempt }: Pick<BatchTask, 'attempt'>, index: number): string {
   return `${attempt}-${index}`
+}
+
+/** The number of the request with this id at the vendor; undefined if the batch has none. */
+export function indexOf(
+  data: Pick<BatchTask, 'attempt'>,
+  lines: readonly BatchLine[],
+  id: unknown,
+): number | undefined {
+  if (typeof id !== 'string') return undefined
+  const index = Number(id.slice(id.lastIndexOf('-') + 1))
+  return lines[index] !== undefined && vendorId(data, index) === id ? index : undefined
 }

@@ -3,53 +3,34 @@
  * no batch is lost, and no request is charged twice.
  */
 import { GatewayError, invalid } from '../../errors.ts'
-import type { TaskListOptions } from '../../tasks/contract.ts'
-import { earlierTask } from '../../tasks/insert.ts'
+import { earlierTask, requireSame } from '../../tasks/insert.ts'
 import { ownerOf, type TaskOwner } from '../../tasks/owner.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
-import { soonOr } from '../../tasks/soon-or.ts'
-import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
+import { changed, Tasks } from '../../tasks/stored.ts'
+import type { SweeperOptions } from '../../tasks/sweeper.ts'
 import type { Query } from '../endpoint.ts'
-import { advance, lease } from './advance.ts'
-import { changed, fromRecord, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { deleteAtVendor, refuse, tidied } from './finish.ts'
+import { advance, advanceIfDue } from './advance.ts'
+import type { BatchTask, StoredBatch } from './batch-task.ts'
+import { deleteAtVendor, refuse } from './finish.ts'
 import { save, timing, type BatchServices } from './services.ts'
 import { keep, submit } from './submit.ts'
 
 /** The batches of all accounts, of one kind. */
-export class Batches {
+export class Batches extends Tasks<BatchTask> {
   protected readonly services: BatchServices
-  readonly #sweeper: Sweeper
 
   constructor(services: BatchServices, sweeping: SweeperOptions) {
+    const { leaseMs } = timing
+    const step = (batch: StoredBatch) => advance(services, batch)
+    super(services, { noun: 'batches', leaseMs, step, worker: ({ provider }) => provider }, sweeping)
     this.services = services
-    const { store, now } = services
-    const swept = { store, now, leaseMs: timing.leaseMs }
-    this.#sweeper = new Sweeper(
-      {
-        ...swept,
-        step: (task) => advance(services, fromRecord(task)),
-        worker: (task) => fromRecord(task).data.provider,
-      },
-      sweeping,
-    )
-  }
-
-  /** Advances batches from now on. */
-  start(): void {
-    this.#sweeper.start()
-  }
-
-  /** Waits for steps in progress. Another process, or the next start, continues the batches. */
-  async close(): Promise<void> {
-    await this.#sweeper.stop()
-    await this.services.store.close?.()
   }
 
   /** The batch that an earlier request with the same idempotency key has made. Throws a 409 if that was another request. */
   protected async repeated(account: string, id: string, digest: string): Promise<StoredBatch | undefined> {
-    const present = await earlierTask(this.services, account, id)
-    return present && repetition(fromRecord(present), digest)
+    const present = await earlierTask<BatchTask>(this.services, account, id)
+    if (present !== undefined) requireSame(present, digest)
+    return present
   }
 
   /** Submits a batch that is stored. Rejects if the vendor has not taken it: then it is as if it had not been sent. */
@@ -70,16 +51,7 @@ export class Batches {
 
   /** The account's batch, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */
   async find(account: string, id: string): Promise<StoredBatch> {
-    const batch = await this.own(account, id)
-    const leased = await lease(this.services, batch)
-    return leased === undefined ? batch : soonOr(advance(this.services, leased), leased)
-  }
-
-  /** Throws a 404 if the store cannot list them. */
-  async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<StoredBatch[]> {
-    const { store, now } = this.services
-    if (store.list === undefined) throw new GatewayError('not_found', { message: 'This server does not list batches.' })
-    return (await store.list(account, { ...options, now: await now() })).map(fromRecord)
+    return advanceIfDue(this.services, await this.own(account, id))
   }
 
   /** Cancels what the vendor has not begun. A batch that has ended stays as it is. */
@@ -91,11 +63,10 @@ export class Batches {
       const at = await now()
       const due = state === 'open' ? { dueAt: at } : {}
       const saved = await save(this.services, changed(batch, { cancelledAt: at }, due))
-      batch = saved.batch
+      batch = saved.task
       if (!saved.won) continue
       this.start()
-      const leased = await lease(this.services, batch)
-      return leased === undefined ? batch : soonOr(advance(this.services, leased), leased)
+      return advanceIfDue(this.services, batch)
     }
     throw busy()
   }
@@ -106,7 +77,7 @@ export class Batches {
     if (batch.data.state !== 'ended') {
       throw invalid('A batch can be deleted once it has ended. Cancel it first.', 'id')
     }
-    await tidied(this.services, batch, (each) => deleteAtVendor(this.services, each))
+    await deleteAtVendor(this.services, batch)
     const expiresAt = await this.services.now()
     if (!(await save(this.services, changed(batch, {}, { expiresAt }))).won) throw busy()
   }
@@ -115,13 +86,12 @@ export class Batches {
   async removeAll(account: string): Promise<void> {
     const { store, now } = this.services
     for (;;) {
-      const batches = (await store.list?.(account, { now: await now(), limit: 100, order: 'asc' })) ?? []
+      const batches = store.list === undefined ? [] : await this.list(account, { limit: 100, order: 'asc' })
       if (batches.length === 0) return
-      for (const record of batches) {
-        const batch = fromRecord(record)
+      for (const batch of batches) {
         const at = await now()
         const isOver = batch.data.state === 'ended'
-        if (isOver) await tidied(this.services, batch, (each) => deleteAtVendor(this.services, each))
+        if (isOver) await deleteAtVendor(this.services, batch)
         const times = { expiresAt: at, ...(batch.data.state === 'open' && { dueAt: at }) }
         await save(this.services, changed(batch, isOver ? {} : { cancelledAt: at }, times))
       }
@@ -131,23 +101,19 @@ export class Batches {
 
   /** Throws the same `not_found` for every reason. */
   protected async own(account: string, id: string): Promise<StoredBatch> {
-    const record = await this.services.store.find(account, id, await this.services.now())
-    const batch = record && fromRecord(record)
+    const batch = await this.stored(account, id)
     // Its client has not been told of it.
     if (batch === undefined || batch.data.state === 'preparing') throw noSuchBatch()
     return batch
   }
 }
 
-type Beginning = TaskOwner & Pick<BatchTask, 'state' | 'digest' | 'attempt' | 'faults'>
+type Beginning = TaskOwner & Pick<BatchTask, 'digest' | 'attempt'>
 
 /** What a batch has from the request that creates it. */
 export function beginning({ id: attempt, caller, exchange, services }: Query, digest: string): Beginning {
-  const owner = ownerOf(
-    caller,
-    services.attribute(exchange, caller, () => undefined),
-  )
-  return { state: 'submitting', digest, attempt, ...owner, faults: 0 }
+  const attribution = services.attribute(exchange, caller, () => undefined)
+  return { attempt, digest, ...ownerOf(caller, attribution) }
 }
 
 /** The same error for every batch that is not found. */
@@ -158,11 +124,4 @@ export function noSuchBatch(): GatewayError {
 
 function busy(): GatewayError {
   return new GatewayError('conflict', { message: 'The batch is being worked on. Try again.' })
-}
-
-/** The batch, unless it was made by another request. */
-export function repetition(batch: StoredBatch, digest: string): StoredBatch {
-  if (batch.data.digest === digest) return batch
-  const message = 'This Idempotency-Key was used for another request. Use a new key for a new request.'
-  throw new GatewayError('conflict', { message, shouldRetry: false })
 }

@@ -1,11 +1,11 @@
 /** The money of batches: each request has a hold, a charge and a usage record of its own, as if it were sent alone. */
 import type { Admission } from '../../admission/admission.ts'
 import type { Demand } from '../../admission/demand.ts'
+import { holdDurably } from '../../admission/durable-hold.ts'
 import { boundsOf } from '../../admission/plausible-usage.ts'
 import { admissionRequest, demandOf } from '../../admission/request-demand.ts'
 import { Ticket, type DurableEnd } from '../../admission/ticket.ts'
 import type { Caller } from '../../callers/contract.ts'
-import { GatewayError } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import type { CapState } from '../../money/caps/contract.ts'
 import type { Hold, HoldVerdict, Ledger } from '../../money/ledger/contract.ts'
@@ -65,8 +65,7 @@ export class BatchBilling {
   /** For the holds of a batch that is made: they end after `leaseMs` unless `keep` extends them. Throws a 503 if too much is queued. */
   holding(account: string, leaseMs: number): Holding {
     const { admission } = this.#options
-    if (admission.isOverflowing(true))
-      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
+    admission.requireQueueRoom(true)
     return new Holding({
       hold: (demand) => this.#hold(demand, leaseMs),
       release: (ids) => this.#release(ids.map((id) => ({ id, account }))),
@@ -74,20 +73,8 @@ export class BatchBilling {
   }
 
   async #hold({ hold, caps }: Demand, leaseMs: number): Promise<HoldVerdict | undefined> {
-    const { ledger, guard, admission } = this.#options
-    if (ledger === undefined || hold === undefined) return undefined
-    const durable = { ...hold, leaseMs, durable: true }
-    const since = performance.now()
-    let verdict = await guard.call(() => ledger.hold(durable))
-    if (admission.settlements.waitMs > 0 && (await admission.mayFit(hold, undefined, verdict))) {
-      await admission.settlements.returnedByAll(since)
-      verdict = await guard.call(() => ledger.hold(durable))
-    }
-    if (verdict.outcome === 'insufficient' && (await admission.expiry?.renews(hold.account)))
-      verdict = await guard.call(() => ledger.hold(durable))
-    if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
-    if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
-    return verdict
+    const { guard, admission } = this.#options
+    return hold && holdDurably(admission, guard, { ...hold, leaseMs }, caps)
   }
 
   /** Extends the holds of a stored batch. */

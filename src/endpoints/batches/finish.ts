@@ -2,8 +2,9 @@
 import { GatewayError } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import { mapConcurrently } from '../concurrency.ts'
-import { changed, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { save, timing, vendorOf, withoutResults, type BatchServices, type LineResult } from './services.ts'
+import { changed } from '../../tasks/stored.ts'
+import { countsOf, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { save, timing, vendorOf, type BatchServices, type LineResult } from './services.ts'
 
 /** Requests that are settled at the same time: stores join them into few statements. */
 const atOnce = 64
@@ -67,7 +68,9 @@ export async function finish(
   expiresAt: number = batch.expiresAt,
 ): Promise<StoredBatch> {
   await services.billing.release(batch, await services.kind.lines(batch))
-  return ended(services, { ...batch, expiresAt }, { empty: true, counts: withoutResults(batch.data) })
+  const { size, cancelledAt } = batch.data
+  const counts = countsOf(size, cancelledAt === undefined ? 'errored' : 'canceled')
+  return ended(services, { ...batch, expiresAt }, { empty: true, counts })
 }
 
 /** Ends a batch that the vendor has refused after it had accepted it: it made none of the requests. */
@@ -96,10 +99,10 @@ async function ended(services: BatchServices, batch: StoredBatch, data: Partial<
   const endedAt = rest.endedAt ?? (await services.now())
   const next = { ...rest, ...data, state: 'ended', endedAt, faults: 0 } as const
   const saved = await save(services, { ...batch, version: batch.version + 1, dueAt: null, leasedUntil: 0, data: next })
-  if (!saved.won) return saved.batch
-  await tidied(services, saved.batch, services.kind.ended)
-  if (services.kind.deletesAtEnd === true) await tidied(services, saved.batch, (each) => deleteAtVendor(services, each))
-  return saved.batch
+  if (!saved.won) return saved.task
+  await tidied(services, saved.task, services.kind.ended)
+  if (services.kind.deletesAtEnd === true) await deleteAtVendor(services, saved.task)
+  return saved.task
 }
 
 /** Lets go of what nobody needs. Where that fails, it takes room, and nothing else. */
@@ -117,14 +120,15 @@ export async function tidied(
 
 /** Deletes what the vendor has of a batch, if it has it and can delete it. */
 export async function deleteAtVendor(services: BatchServices, batch: StoredBatch): Promise<void> {
-  const { operation } = batch.data
-  if (operation === undefined) return
-  try {
-    const { jobs } = await vendorOf(services, batch)
-    await jobs.delete?.(operation, { signal: AbortSignal.timeout(timing.checkMs) })
-  } catch (error) {
-    if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
-  }
+  await tidied(services, batch, async ({ data: { operation } }) => {
+    if (operation === undefined) return
+    try {
+      const { jobs } = await vendorOf(services, batch)
+      await jobs.delete?.(operation, { signal: AbortSignal.timeout(timing.checkMs) })
+    } catch (error) {
+      if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
+    }
+  })
 }
 
 /** Renews the lease of a batch that takes long to settle. Throws if another process has it. */
@@ -134,5 +138,5 @@ async function renewed(services: BatchServices, batch: StoredBatch): Promise<Sto
   if (batch.leasedUntil - now > leaseMs / 2) return batch
   const saved = await save(services, changed(batch, {}, { leasedUntil: now + leaseMs }))
   if (!saved.won) throw new Error(`another process settles the batch ${batch.id}`)
-  return saved.batch
+  return saved.task
 }

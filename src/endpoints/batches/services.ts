@@ -3,9 +3,8 @@ import type { Receipt } from '../../money/receipt.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { BatchJobs } from '../../providers/batches.ts'
 import type { Provider } from '../../providers/contract.ts'
-import type { TaskStore } from '../../tasks/contract.ts'
+import { saved, type Saved, type TaskKeeping } from '../../tasks/stored.ts'
 import type { BatchLine, BatchTask, StoredBatch } from './batch-task.ts'
-import { fromRecord, toRecord } from './batch-task.ts'
 import type { BatchBilling, Settled } from './billing.ts'
 
 /** What batches of messages and batches of files do differently. */
@@ -51,11 +50,8 @@ export interface LineResult {
 }
 
 /** What the steps of a batch depend on. */
-export interface BatchServices {
+export interface BatchServices extends TaskKeeping {
   readonly kind: BatchKind
-  readonly store: TaskStore
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly now: () => Promise<number>
   /** The models of a batch at the price of its creation, each with the deployment that has it; undefined for one that is gone. */
   readonly models: (batch: StoredBatch) => Promise<readonly (Model | undefined)[]>
   readonly billing: BatchBilling
@@ -98,33 +94,12 @@ export async function vendorOf(services: BatchServices, batch: StoredBatch): Pro
   throw new Error(`the provider "${batch.data.provider}" of the batch ${batch.id} is not configured`)
 }
 
-/**
- * Stores the next version. If another process has changed the batch meanwhile, returns its version with `won: false`, except if
- * its owner has cancelled it: that changes nothing else, so the next version is stored with it.
- */
-export async function save(
-  { store }: Pick<BatchServices, 'store'>,
-  next: StoredBatch,
-): Promise<{ readonly won: boolean; readonly batch: StoredBatch }> {
-  if (await store.replace(toRecord(next))) return { won: true, batch: next }
-  // Time 0: a deleted batch has expired.
-  const current = await store.find(next.account, next.id, 0)
-  if (current === undefined) return { won: false, batch: next }
-  const stored = fromRecord(current)
-  const { cancelledAt } = stored.data
-  if (stored.version !== next.version || cancelledAt === undefined || next.data.cancelledAt !== undefined)
-    return { won: false, batch: stored }
-  const { version, expiresAt } = stored
-  return save({ store }, { ...next, version: version + 1, expiresAt, data: { ...next.data, cancelledAt } })
+/** Stores the next version, also if the batch was cancelled meanwhile. */
+export function save(services: Pick<BatchServices, 'store'>, next: StoredBatch): Promise<Saved<BatchTask>> {
+  return saved(services, next, 'cancelledAt')
 }
 
 /** Whole milliseconds to the next check: a twentieth of the time since the creation, from 5 seconds to a minute. */
 export function intervalMs({ createdAt }: Pick<StoredBatch, 'createdAt'>, now: number): number {
   return Math.min(60_000, Math.max(5_000, Math.round((now - createdAt) / 20)))
-}
-
-/** The counts of a batch that has ended without results. */
-export function withoutResults({ size, cancelledAt }: BatchTask): BatchTask['counts'] {
-  const none = { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 }
-  return { ...none, [cancelledAt === undefined ? 'errored' : 'canceled']: size }
 }

@@ -4,7 +4,8 @@
  */
 import { GatewayError } from '../../errors.ts'
 import { ask, backoffMs, wasNotBegun } from '../../tasks/services.ts'
-import { changed, vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
+import { changed } from '../../tasks/stored.ts'
+import { vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
 import { finish, lost, tidied } from './finish.ts'
 import { intentMs, intervalMs, save, timing, vendorOf, type BatchServices } from './services.ts'
 
@@ -41,12 +42,12 @@ export async function recover(services: BatchServices, batch: StoredBatch): Prom
   const now = await services.now()
   if (cancelledAt !== undefined || now > batch.createdAt + timing.submitMs) return finish(services, batch)
   const again = await leased(services, batch, { submittedAt: now })
-  if (!again.won) return again.batch
+  if (!again.won) return again.task
   try {
-    return await submit(services, again.batch)
+    return await submit(services, again.task)
   } catch (error) {
     const { status } = GatewayError.from(error)
-    return status < 500 && status !== 429 ? lost(services, again.batch, error) : later(services, again.batch, error)
+    return status < 500 && status !== 429 ? lost(services, again.task, error) : later(services, again.task, error)
   }
 }
 
@@ -72,8 +73,8 @@ async function accepted(services: BatchServices, batch: StoredBatch, operation: 
     data: { ...data, state: 'open', operation, acceptedAt: now, faults: 0 },
   }
   const saved = await save(services, next as StoredBatch)
-  if (saved.won) await tidied(services, saved.batch, services.kind.accepted)
-  return saved.batch
+  if (saved.won) await tidied(services, saved.task, services.kind.accepted)
+  return saved.task
 }
 
 /** The vendor may have the batch: it is looked for once the vendor certainly lists it. */
@@ -81,7 +82,7 @@ async function unclear(services: BatchServices, batch: StoredBatch, error: unkno
   const { jobs: vendor } = await vendorOf(services, batch)
   if (vendor.lookup === undefined) return lost(services, batch, error)
   const dueAt = (await services.now()) + timing.acceptMs
-  return (await save(services, changed(batch, {}, { dueAt, leasedUntil: 0 }))).batch
+  return (await save(services, changed(batch, {}, { dueAt, leasedUntil: 0 }))).task
 }
 
 /** Schedules the next step after one that failed. */
@@ -90,5 +91,5 @@ export async function later(services: BatchServices, batch: StoredBatch, error: 
   // A vendor that is down for a moment is none of the host's business.
   if (faults === 3) services.observer.failure({ id: batch.data.attempt, error })
   const dueAt = (await services.now()) + backoffMs(faults - 1, 5_000)
-  return (await save(services, changed(batch, { faults }, { dueAt, leasedUntil: 0 }))).batch
+  return (await save(services, changed(batch, { faults }, { dueAt, leasedUntil: 0 }))).task
 }

@@ -1,7 +1,7 @@
 /** Text completions for providers that answer conversations. */
 import type { Tally } from '../../money/tally.ts'
 import { sumOfUsages } from '../../wire/counts.ts'
-import { GatewayError, invalid } from '../../errors.ts'
+import { GatewayError, invalid, refusedField, refusedValue } from '../../errors.ts'
 import { text } from '../../formats/chat/text.ts'
 import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'
 import { billed } from '../../providers/failure.ts'
@@ -141,10 +141,7 @@ function promptsOf({ prompt }: CompletionRequest): readonly string[] {
   const prompts = typeof prompt === 'string' ? [prompt] : (prompt ?? [])
   if (prompts.length === 0) throw invalid('Missing required parameter: "prompt".', 'prompt')
   if (prompts.every((each) => typeof each === 'string')) return prompts
-  throw new GatewayError('unsupported_value', {
-    param: 'prompt',
-    message: 'This model does not support a prompt of tokens. Send the prompt as text.',
-  })
+  throw refusedValue('This model does not support a prompt of tokens. Send the prompt as text.', 'prompt')
 }
 
 /** Throws 400 for fields that a chat cannot provide, such as the log probabilities of a prompt. */
@@ -153,13 +150,10 @@ function checkSupported(request: CompletionRequest): void {
   const used = { suffix: Boolean(suffix), logprobs: typeof logprobs === 'number', best_of: (bestOf ?? 0) > (n ?? 1) }
   for (const [param, isUsed] of Object.entries(used)) {
     if (!isUsed) continue
-    throw new GatewayError('unsupported_parameter', { param, message: `This model does not support "${param}".` })
+    throw refusedField(`This model does not support "${param}".`, param)
   }
   if (limit === 0) {
-    throw new GatewayError('unsupported_value', {
-      param: 'max_tokens',
-      message: '"max_tokens" must be at least 1 for this model.',
-    })
+    throw refusedValue('"max_tokens" must be at least 1 for this model.', 'max_tokens')
   }
 }
 

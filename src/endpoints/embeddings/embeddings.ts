@@ -1,5 +1,5 @@
 import { readUsage, sumOfUsages } from '../../wire/counts.ts'
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import { jsonReply, piecesReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer, type Provider } from '../../providers/contract.ts'
 import { billed } from '../../providers/failure.ts'
@@ -48,7 +48,7 @@ async function ask(
   const { embeddingBatch = Infinity } = provider
   const embed = provider.embed?.bind(provider)
   if (embed === undefined) {
-    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support embeddings.' })
+    throw refusedValue('This model does not support embeddings.', 'model')
   }
   const inputs = inputsOf(call.field('input') as EmbeddingRequest['input'])
   const tooMany = inputs.length > embeddingBatch

@@ -1,5 +1,5 @@
 /** The files that batches need. Source: OpenAI's API reference, Files. */
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid, refusedField, refusedValue } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { byteStream } from '../../http/byte-stream.ts'
 import { isFile } from '../../http/form.ts'
@@ -84,13 +84,13 @@ function check(form: UploadedForm, whole: boolean): void {
   for (const name of form.fields.keys()) {
     if (name === 'purpose') continue
     const message = `"${name.slice(0, 64)}" is not supported. Files are kept for 30 days.`
-    throw new GatewayError('unsupported_parameter', { param: name.slice(0, 64), message })
+    throw refusedField(message, name.slice(0, 64))
   }
   const other = form.files.find((name) => name !== 'file')
   if (other !== undefined || form.files.length > 1) throw invalid('Send one file, in the field "file".', 'file')
   const [purpose] = form.fields.get('purpose') ?? []
   if (purpose !== undefined && purpose !== 'batch') {
-    throw new GatewayError('unsupported_value', { param: 'purpose', message: '"purpose" must be "batch".' })
+    throw refusedValue('"purpose" must be "batch".', 'purpose')
   }
   if (!whole) return
   if (form.files.length === 0) throw invalid('Missing required parameter: "file".', 'file')

@@ -2,11 +2,11 @@
  * The files of batches: their contents are in the host's storage, and a task keeps what is known of each. A task that is due
  * deletes the contents of a file that has expired, or whose upload was broken off.
  */
-import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
-import type { TaskListOptions, TaskRecord, TaskStore } from '../../tasks/contract.ts'
 import type { StoredContent } from '../../tasks/files/stored-content.ts'
-import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
+import { taskId } from '../../tasks/insert.ts'
+import { changed, fromRecord, Tasks, toRecord, type Stored, type TaskKeeping } from '../../tasks/stored.ts'
+import type { SweeperOptions } from '../../tasks/sweeper.ts'
 
 /** What is known of a file: the data of its task. */
 export interface FileData {
@@ -16,10 +16,7 @@ export interface FileData {
   readonly bytes?: number
 }
 
-/** A file as it is kept. */
-export interface StoredFile extends Omit<TaskRecord, 'data'> {
-  readonly data: FileData
-}
+export type StoredFile = Stored<FileData>
 
 /** A file that is written. */
 export interface NewFile extends Omit<FileData, 'bytes'> {
@@ -28,17 +25,14 @@ export interface NewFile extends Omit<FileData, 'bytes'> {
   readonly id?: string
 }
 
-export interface FileServices {
-  readonly store: TaskStore
+export interface FileServices extends TaskKeeping {
   readonly content: StoredContent
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly now: () => Promise<number>
   /** The most bytes that all files of an account may have. */
   readonly accountBytes: number
 }
 
 /** Milliseconds for which files are kept. */
-export const fileLifeMs: number = 30 * 86_400_000
+const fileLifeMs = 30 * 86_400_000
 /** Milliseconds after which a file that is not complete was broken off. */
 const uploadMs = 86_400_000
 /** The most files of an account. */
@@ -46,36 +40,30 @@ const mostFiles = 1_000
 const leaseMs = 60_000
 
 /** The files of all accounts. */
-export class Files {
+export class Files extends Tasks<FileData> {
   readonly content: StoredContent
   readonly #services: FileServices
-  readonly #sweeper: Sweeper
 
   constructor(services: FileServices, sweeping: SweeperOptions) {
-    const { store, now, content } = services
+    super(services, { noun: 'files', leaseMs, step: (file) => this.#expire(file), worker: () => 'files' }, sweeping)
     this.#services = services
-    this.content = content
-    const step = (task: TaskRecord) => this.#expire(fromRecord(task))
-    this.#sweeper = new Sweeper({ store, now, leaseMs, step, worker: () => 'files' }, sweeping)
+    this.content = services.content
   }
 
-  /** Deletes the contents of expired files from now on. */
-  start(): void {
-    this.#sweeper.start()
-  }
-
-  async close(): Promise<void> {
-    await this.#sweeper.stop()
-    await this.#services.store.close?.()
+  override async close(): Promise<void> {
+    await super.close()
     await this.content.close()
   }
 
   /** Keeps a file. Rejects with the error of its bytes, if they fail, and keeps nothing then. */
-  async add({ account, id = newId(), ...known }: NewFile, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  async add(
+    { account, id = taskId('file-', '', 'files', undefined), ...known }: NewFile,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<StoredFile> {
     const { store, now, content } = this.#services
     const at = await now()
     const times = { createdAt: at, expiresAt: at + fileLifeMs, dueAt: at + uploadMs, leasedUntil: 0 }
-    const begun = fromRecord(await store.insert({ account, id, version: 1, ...times, data: { ...known } }))
+    const begun = fromRecord<FileData>(await store.insert({ account, id, version: 1, ...times, data: { ...known } }))
     let size = 0
     const counted = async function* () {
       for await (const piece of bytes) {
@@ -90,8 +78,8 @@ export class Files {
       throw error
     }
     const { expiresAt } = begun
-    const file = { ...begun, version: begun.version + 1, dueAt: expiresAt, data: { ...known, bytes: size } }
-    if (await store.replace(file)) return file
+    const file = changed(begun, { ...known, bytes: size }, { dueAt: expiresAt })
+    if (await store.replace(toRecord(file))) return file
     // A repetition of the same work was faster.
     return this.find(account, id)
   }
@@ -108,8 +96,7 @@ export class Files {
 
   /** The account's file. Throws the same `not_found` for every reason. */
   async find(account: string, id: string): Promise<StoredFile> {
-    const record = isFileId(id) ? await this.#services.store.find(account, id, await this.#services.now()) : undefined
-    const file = record && fromRecord(record)
+    const file = isFileId(id) ? await this.stored(account, id) : undefined
     if (file?.data.bytes === undefined) throw noSuchFile()
     return file
   }
@@ -117,13 +104,6 @@ export class Files {
   /** The contents of a file. */
   async read(file: StoredFile): Promise<AsyncIterable<Uint8Array>> {
     return this.content.get(file.id)
-  }
-
-  /** The account's files that are complete. */
-  async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<StoredFile[]> {
-    const { store, now } = this.#services
-    if (store.list === undefined) throw new GatewayError('not_found', { message: 'This server does not list files.' })
-    return (await store.list(account, { ...options, now: await now() })).map(fromRecord)
   }
 
   /** Deletes a file. Throws like `find`. */
@@ -143,9 +123,8 @@ export class Files {
   }
 
   async #all(account: string): Promise<StoredFile[]> {
-    const { store, now } = this.#services
-    const all = await store.list?.(account, { now: await now(), limit: mostFiles, order: 'desc' })
-    return (all ?? []).map(fromRecord)
+    if (this.#services.store.list === undefined) return []
+    return this.list(account, { limit: mostFiles, order: 'desc' })
   }
 
   /** Ends a file, and deletes its contents. May be repeated. */
@@ -154,23 +133,11 @@ export class Files {
     const at = await now()
     const expiresAt = Math.min(file.expiresAt, at)
     // First it is found no more. If the contents cannot be deleted now, the task is due again.
-    const ending = { ...file, version: file.version + 1, expiresAt, dueAt: at, leasedUntil: at + leaseMs }
+    const ending = changed(file, {}, { expiresAt, dueAt: at, leasedUntil: at + leaseMs })
     if (!(await store.replace(toRecord(ending)))) return
     await content.delete(file.id)
-    await store.replace(toRecord({ ...ending, version: ending.version + 1, dueAt: null, leasedUntil: 0 }))
+    await store.replace(toRecord(changed(ending, {}, { dueAt: null, leasedUntil: 0 })))
   }
-}
-
-function fromRecord(record: TaskRecord): StoredFile {
-  return { ...record, data: record.data as unknown as FileData }
-}
-
-function toRecord(file: StoredFile): TaskRecord {
-  return { ...file, data: { ...file.data } }
-}
-
-function newId(): string {
-  return `file-${randomBytes(24).toString('base64url')}`
 }
 
 /** Whether a text can be the id of a file: stores fail on some texts. */

@@ -2,7 +2,7 @@
  * What in a request changes the cost or reaches the host's account. Refused, or left out where an answer makes sense without
  * it, unless the options of the model allow it.
  */
-import { GatewayError } from '../../errors.ts'
+import { type GatewayError, refusedField } from '../../errors.ts'
 import { camelFields } from '../../formats/gemini/fields.ts'
 import type { Model } from '../../models/contract.ts'
 import { allows } from '../../models/cost-guard.ts'
@@ -34,10 +34,10 @@ export function checkContent(field: (name: string) => unknown, model: Model): vo
 }
 
 function refusal(param: string, model: Model): GatewayError {
-  return new GatewayError('unsupported_parameter', {
+  return refusedField(
+    `The model "${model.id}" does not allow "${param}", because it may reach the operator's account. Remove it.`,
     param,
-    message: `The model "${model.id}" does not allow "${param}", because it may reach the operator's account. Remove it.`,
-  })
+  )
 }
 
 /** Files in a Google account: what was uploaded, and what is in its storage. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { billed, unreadable } from '../../providers/failure.ts'
 import type { Provider, Call } from '../../providers/contract.ts'
@@ -62,7 +62,7 @@ async function ranked(
   const { return_documents: _, rank_fields: __, ...rest } = call.request
   const answer = provider.rerank?.(replace<RerankRequest>(call, { ...rest, documents }))
   if (answer !== undefined) return answer
-  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot rerank documents.' })
+  throw refusedValue('This model cannot rerank documents.', 'model')
 }
 
 /** The best results, the best first. Throws unless the vendor has ranked as many documents as it was asked for. */

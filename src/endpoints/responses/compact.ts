@@ -1,7 +1,7 @@
 /** Compaction: replaces a long conversation by a few items. */
 import { textBytes } from '../../money/prices/estimate.ts'
 import { estimateTokens } from '../../wire/counts.ts'
-import { GatewayError } from '../../errors.ts'
+import { refusedField } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { billed, unreadable } from '../../providers/failure.ts'
@@ -35,7 +35,7 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
     const param = ['stream', 'conversation', 'background'].find((name) => order.field(name))
     if (param === undefined) return order
     const message = `"${param}" is not supported by this endpoint. Leave it out.`
-    throw new GatewayError('unsupported_parameter', { param, message })
+    throw refusedField(message, param)
   },
   async ask(provider, call, context) {
     const { output, usage, ...rest } =

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import { estimateTokens } from '../../wire/counts.ts'
-import { GatewayError, invalid } from '../../errors.ts'
+import { GatewayError, invalid, refusedField } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
@@ -160,16 +160,13 @@ function checkTools(tools: unknown, place: string): void {
 
 function rejectVendorState(body: JsonBody): void {
   if (body.get('prompt') === undefined || body.get('prompt') === null) return
-  throw new GatewayError('unsupported_parameter', {
-    param: 'prompt',
-    message: '"prompt" is not supported. Send "instructions" and "input".',
-  })
+  throw refusedField('"prompt" is not supported. Send "instructions" and "input".', 'prompt')
 }
 
 function requireBackground(isStored: boolean, isConnected: boolean): void {
   if (isConnected) {
     const message = '"background" is not supported over WebSockets. Leave it out, or send the request over HTTP.'
-    throw new GatewayError('unsupported_parameter', { param: 'background', message })
+    throw refusedField(message, 'background')
   }
   if (!isStored) throw invalid('"background" needs "store". Leave "store" out, or set it to true.', 'store')
 }

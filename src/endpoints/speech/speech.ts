@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type { Flow } from '../../http/flow.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { Provider, SpeechPiece } from '../../providers/contract.ts'
@@ -50,7 +50,7 @@ export const speech: CallEndpoint<SpeechRequest, OpenSpeech> = defineEndpoint({
 function spoken(provider: Provider, call: Parameters<NonNullable<Provider['speak']>>[0]): AsyncIterable<SpeechPiece> {
   const pieces = provider.speak?.(call)
   if (pieces !== undefined) return pieces
-  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot speak.' })
+  throw refusedValue('This model cannot speak.', 'model')
 }
 
 async function* bytes({ pieces, counter }: OpenSpeech): AsyncGenerator<Uint8Array> {

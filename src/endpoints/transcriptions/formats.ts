@@ -1,5 +1,5 @@
 /** Conversion of transcripts to the response formats. */
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type {
   Transcript,
   TranscriptFormat,
@@ -111,5 +111,5 @@ function cuesOf(transcript: Transcript): readonly TranscriptSegment[] {
   const end = secondsOf(transcript)
   if (end !== undefined) return [{ start: 0, end, text: transcript.text }]
   const message = 'This model does not report timestamps. Set "response_format" to "json" or "text".'
-  throw new GatewayError('unsupported_value', { param: 'response_format', message })
+  throw refusedValue(message, 'response_format')
 }

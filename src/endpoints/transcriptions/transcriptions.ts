@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import { release } from '../../http/flow-of.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { Provider } from '../../providers/contract.ts'
@@ -47,7 +47,7 @@ function listening(method: keyof Pick<Provider, 'transcribe' | 'translateSpeech'
       const recording = new Recording()
       const answer = provider[method]?.(overlaid(call, { form: call.form && recording.tap(call.form) }))
       if (answer !== undefined) return openTranscript(await answer, context, recording)
-      throw new GatewayError('unsupported_value', { param: 'model', message })
+      throw refusedValue(message, 'model')
     },
     discard(answer) {
       if (answer.kind === 'events') release(answer.events.rest)

@@ -1,5 +1,5 @@
 /** Asking a vendor in a wire format that it speaks. */
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type { Conversation, FormatName } from '../../conversation/conversation.ts'
 import { withHostedTools } from '../../formats/hosted-tools.ts'
 import type { Call } from '../../providers/contract.ts'
@@ -38,7 +38,7 @@ export async function askVendor(asking: Asking, itself: boolean, changes: Change
   const wire = wireFor(client.format.name, provider, call.model, itself)
   if (wire === undefined) {
     const message = `This model does not support ${endpoints[client.format.name]}.`
-    throw new GatewayError('unsupported_value', { param: 'model', message })
+    throw refusedValue(message, 'model')
   }
   if (call.large === true) await forceParse(call)
   const read = streamedAs(call, client.format.readRequest(bodyWithDigits(call, context.order)))

@@ -1,6 +1,6 @@
 /** What a vendor of another wire format does not get of a request. */
 import type { Conversation, FormatName } from '../../conversation/conversation.ts'
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type { AskedFormat } from '../../formats/format.ts'
 import type { Own } from '../../conversation/own.ts'
 import type { Tally } from '../../money/tally.ts'
@@ -59,6 +59,6 @@ export function refuseServers({ tools }: Conversation, format: AskedFormat, mode
     if (tool.kind === 'function' || tool.format === format || !tool.type.startsWith('mcp')) continue
     const { place = 'tools', type } = tool
     const message = `The model "${model}" does not support the tool "${type}" of "${place}". Remove it.`
-    throw new GatewayError('unsupported_value', { param: place, message })
+    throw refusedValue(message, place)
   }
 }

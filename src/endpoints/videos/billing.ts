@@ -1,12 +1,13 @@
 import type { Admission } from '../../admission/admission.ts'
 import { chargeOf, linesOf, type Charged } from '../../admission/charge.ts'
+import { holdDurably } from '../../admission/durable-hold.ts'
 import { callCosts, vendorCostOf } from '../../admission/vendor-cost.ts'
 import { requireChargedCall } from '../../admission/required-rates.ts'
 import type { Hold, Ledger } from '../../money/ledger/contract.ts'
 import type { Price } from '../../money/prices/price.ts'
 import type { CallCosts } from '../../observe/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
-import { GatewayError, type ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
 import type { Catalogue } from '../../models/catalogue.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { Model } from '../../models/contract.ts'
@@ -43,22 +44,12 @@ export class TaskBilling implements VideoBilling {
     const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)).cost)
     const caps = capsOfTask(admission.caps, task, await this.#modelIdOf(task))
     if (ledger === undefined || (amount === 0n && caps.length === 0)) return { held: '0' }
-    if (admission.isOverflowing(true))
-      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
+    admission.requireQueueRoom(true)
     const claims = caps.length > 0 && { caps: admission.caps.claims(caps) }
-    const hold: Hold = { id: task.data.attempt, account: task.account, amount, leaseMs, durable: true, ...claims }
-    const since = performance.now()
-    let verdict = await guard.call(() => ledger.hold(hold))
-    if (admission.settlements.waitMs > 0 && (await admission.mayFit(hold, undefined, verdict))) {
-      await admission.settlements.returnedByAll(since)
-      verdict = await guard.call(() => ledger.hold(hold))
-    }
-    if (verdict.outcome === 'insufficient' && (await admission.expiry?.renews(task.account)))
-      verdict = await guard.call(() => ledger.hold(hold))
-    if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
-    if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
+    const hold: Hold = { id: task.data.attempt, account: task.account, amount, leaseMs, ...claims }
+    const verdict = await holdDurably(admission, guard, hold, caps)
     const multiplier = String(this.#multiplierOf(task))
-    return { held: String(amount), multiplier, ...(verdict.caps && { counted: countedCaps(verdict.caps) }) }
+    return { held: String(amount), multiplier, ...(verdict?.caps && { counted: countedCaps(verdict.caps) }) }
   }
 
   async keep(task: StoredTask): Promise<void> {

@@ -1,5 +1,5 @@
 /** Download of finished videos. */
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import { byteStream } from '../../http/byte-stream.ts'
 import { header } from '../../http/exchange.ts'
 import { queryOf } from '../../http/target.ts'
@@ -25,10 +25,7 @@ export const videoContent: QueryEndpoint = defineEndpoint({
     if (task.data.state === 'failed') throw noSuchTask()
     if (task.data.state !== 'completed') throw notReady()
     if ((queryOf(exchange.target).get('variant') ?? 'video') !== 'video') {
-      throw new GatewayError('unsupported_value', {
-        param: 'variant',
-        message: '"variant" must be "video".',
-      })
+      throw refusedValue('"variant" must be "video".', 'variant')
     }
     const range = header(exchange, 'range')
     const content = await videos.content(task, exchange.signal, range)

@@ -1,5 +1,5 @@
 /** What a video model can do: what its provider declares, with the durations and sizes of the host. */
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import type { VideoAbilities, VideoLimits } from '../../providers/video.ts'
 
@@ -11,7 +11,7 @@ export const defaultDurations: readonly number[] = [5, 10, 15, 20]
  */
 export function limitsOf(model: Model): VideoLimits {
   if (!model.deployments.some(({ provider }) => provider.video !== undefined)) {
-    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
+    throw refusedValue('This model does not make videos.', 'model')
   }
   return model.video ?? declaredBy(model) ?? {}
 }

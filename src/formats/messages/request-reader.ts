@@ -1,6 +1,6 @@
 import type { Block, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
 import { asOwn, ownOf } from '../../conversation/own.ts'
-import { GatewayError, invalid } from '../../errors.ts'
+import { type GatewayError, invalid, refusedField } from '../../errors.ts'
 import { isRecord, itemsOf } from '../../wire/json.ts'
 import type { Asked } from '../format.ts'
 import { callable } from '../tools.ts'
@@ -105,5 +105,5 @@ function isGiven(value: unknown): boolean {
 
 function unsupported(param: string): GatewayError {
   const message = `This model does not support "${param}". Leave it out, or use a model of Anthropic.`
-  return new GatewayError('unsupported_parameter', { param, message })
+  return refusedField(message, param)
 }

@@ -1,5 +1,5 @@
 /** Items that stand for an earlier conversation. */
-import { GatewayError } from '../../errors.ts'
+import { type GatewayError, refusedValue } from '../../errors.ts'
 import { anyMaker, seal, unseal } from '../envelope.ts'
 
 /** A summary that every model can read, as the encrypted content of an item. */
@@ -17,5 +17,5 @@ export function summaryText(encrypted: unknown): string | undefined {
 /** The error for a compaction of another vendor. Without it, the model would silently miss the earlier conversation. */
 export function compactedByOther(param: string): GatewayError {
   const message = 'This model cannot read a conversation that another vendor compacted. Use a model of that vendor.'
-  return new GatewayError('unsupported_value', { param, message })
+  return refusedValue(message, param)
 }

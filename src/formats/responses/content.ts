@@ -1,5 +1,5 @@
 /** The parts of messages and of tool outputs, in both directions. */
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid, refusedValue } from '../../errors.ts'
 import { dataUrlOf } from '../../providers/data-url.ts'
 import { fieldsOf, isRecord, stringOf, textOf } from '../../wire/json.ts'
 import type { Block, Fields, MediaBlock, TextBlock } from '../../conversation/conversation.ts'
@@ -47,7 +47,7 @@ function readPart(raw: unknown, place: string): Block {
       return readAudio(raw, place)
     default: {
       const name = textOf(type).slice(0, 64)
-      throw unsupported(`${place}.type`, `This model does not support content of type "${name}".`)
+      throw refusedValue(`This model does not support content of type "${name}".`, `${place}.type`)
     }
   }
 }
@@ -69,7 +69,7 @@ function readImage(raw: Fields, place: string): Block {
     return { ...common, source: readUrl(url, common.place), own: more && { responses: more, ...chat } }
   }
   if (typeof id === 'string') return { ...common, source: { id }, own: asOwn('responses', more) }
-  throw unsupported(common.place, 'This model requires "image_url", a URL or a data URL.')
+  throw refusedValue('This model requires "image_url", a URL or a data URL.', common.place)
 }
 
 function readDocument(raw: Fields, place: string): Block {
@@ -83,7 +83,7 @@ function readDocument(raw: Fields, place: string): Block {
     return { ...common, source: readUrl(url, where), place: where }
   }
   if (typeof id === 'string') return { ...common, source: { id }, place: `${place}.file_id` }
-  throw unsupported(`${place}.file_data`, 'This model requires "file_data", a data URL.')
+  throw refusedValue('This model requires "file_data", a data URL.', `${place}.file_data`)
 }
 
 function readAudio(raw: Fields, place: string): Block {
@@ -92,10 +92,6 @@ function readAudio(raw: Fields, place: string): Block {
     throw invalid(`"${place}.input_audio" must have "data" and "format".`, `${place}.input_audio`)
   const source = { mediaType: audioType(format), base64: data }
   return { kind: 'media', type: 'audio', source, place, own: ownOf('responses', raw, audios) }
-}
-
-export function unsupported(param: string, message: string): GatewayError {
-  return new GatewayError('unsupported_value', { param, message })
 }
 
 /** What the user says, instructions and tool outputs. */

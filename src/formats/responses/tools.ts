@@ -1,5 +1,5 @@
 /** Tools and the choice among them, in both directions. */
-import { invalid } from '../../errors.ts'
+import { invalid, refusedValue } from '../../errors.ts'
 import { listOf, readRecord } from '../../providers/reading/parts.ts'
 import { booleanOf, isRecord, itemsOf, stringOf, textOf } from '../../wire/json.ts'
 import type { Conversation, Fields, FunctionTool, OwnTool, Tool, ToolChoice } from '../../conversation/conversation.ts'
@@ -8,7 +8,6 @@ import { isClosed } from '../closed-schema.ts'
 import { customFunction } from '../stages/custom-tools.ts'
 import { callable, noParameters, sayable, shortName } from '../tools.ts'
 import { declaredAs } from './client-tools.ts'
-import { unsupported } from './content.ts'
 import { groupOf, nameIn, ownName } from './names.ts'
 import type { Target } from '../format.ts'
 import type { ResponsesTraits } from './traits.ts'
@@ -95,7 +94,7 @@ function find(raw: unknown, tools: readonly Tool[]): Tool | undefined {
 }
 
 function impossible(why: string) {
-  return unsupported('tool_choice', `"tool_choice" ${why}.`)
+  return refusedValue(`"tool_choice" ${why}.`, 'tool_choice')
 }
 
 type Omit = Target<ResponsesTraits>['omit']

@@ -1,6 +1,6 @@
 /** Generates videos: MP4s of an opening hatch with the requested length, as asynchronous tasks. */
 import { inflateSync } from 'node:zlib'
-import { GatewayError } from '../../errors.ts'
+import { refusedValue } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
 import type { VideoProvider, VideoStatus } from '../video.ts'
 import { ranged } from '../videos/content.ts'
@@ -25,10 +25,7 @@ export function demoVideo(secondsToMake: number, now: () => number): VideoProvid
     async start({ request }) {
       const { size = defaultSize, duration } = request
       if (!sizes.includes(size)) {
-        throw new GatewayError('unsupported_value', {
-          param: 'size',
-          message: `This model supports only the sizes ${sizes.join(', ')}.`,
-        })
+        throw refusedValue(`This model supports only the sizes ${sizes.join(', ')}.`, 'size')
       }
       return { startedAt: now(), seconds: duration, size } satisfies Job
     },

@@ -1,5 +1,5 @@
 /** Videos of vendors with OpenAI's video API. OpenAI itself shut it down on 2026-09-24. */
-import { GatewayError } from '../../errors.ts'
+import { type GatewayError, refusedValue } from '../../errors.ts'
 import type { VideoProvider } from '../video.ts'
 import { openaiVideos } from '../videos/dialects.ts'
 import { httpVideo } from '../videos/http-video.ts'
@@ -20,8 +20,5 @@ export function videosOf(vendor: Vendor, { preset, baseURL }: OpenAIOptions): Vi
 }
 
 function ended(): GatewayError {
-  return new GatewayError('unsupported_value', {
-    param: 'model',
-    message: 'OpenAI shut down its video API on 2026-09-24. Choose a video model of another vendor.',
-  })
+  return refusedValue('OpenAI shut down its video API on 2026-09-24. Choose a video model of another vendor.', 'model')
 }

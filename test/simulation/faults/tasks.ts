@@ -53,8 +53,8 @@ export const inTasks: Edits = {
   'src/tasks/video-tasks.ts': [
     [
       'a repeated submission makes another task',
-      'idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)',
-      'newId()',
+      "taskId('video_', caller.account, 'videos', idempotencyKey)",
+      "taskId('video_', caller.account, 'videos', undefined)",
     ],
     [
       'the hold of a repeated submission is kept',
@@ -63,10 +63,6 @@ export const inTasks: Edits = {
     ],
   ],
   'src/tasks/sweeper.ts': [
-    [
-      'tasks that nobody polls are forgotten',
-      'for (const record of claimed) this.#work(fromRecord(record))',
-      'void fromRecord',
-    ],
+    ['tasks that nobody polls are forgotten', 'for (const task of claimed) this.#work(task)', 'void claimed'],
   ],
 }

@@ -12,7 +12,7 @@ import { LedgerEntries } from '../parts/ledger-entries.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
 import { CreditsCard } from '../parts/credits.js'
-import { PageHead } from '../parts/details.js'
+import { PageHead, Tile } from '../parts/details.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { VendorKeysCard } from '../parts/vendor-keys.js'
 import { useSession } from '../session.js'
@@ -92,21 +92,10 @@ function Balance({ account: { balance, held } }) {
     'div',
     { class: 'figures-row' },
     h(
-      'section',
-      { class: 'card tile' },
-      h('h2', null, t('balance')),
-      h(
-        'p',
-        { class: 'figure' },
-        h('span', { class: Number(balance) < 0 ? 'negative' : undefined }, whole, h('small', null, rest)),
-      ),
+      Tile,
+      { title: t('balance') },
+      h('span', { class: Number(balance) < 0 ? 'negative' : undefined }, whole, h('small', null, rest)),
     ),
-    h(
-      'section',
-      { class: 'card tile' },
-      h('h2', null, t('held')),
-      h('p', { class: 'figure' }, h('span', null, money(held, currency))),
-      h('p', { class: 'fine' }, t('heldHint')),
-    ),
+    h(Tile, { title: t('held'), note: t('heldHint') }, h('span', null, money(held, currency))),
   )
 }

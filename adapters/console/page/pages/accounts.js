@@ -9,7 +9,7 @@ import { AlertsCard } from '../parts/alerts.js'
 import { Amount } from '../parts/amount.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { Button, CsvLink } from '../parts/button.js'
 import { Details, PageHead } from '../parts/details.js'
 import { Dialog } from '../parts/dialog.js'
 import { accountIds, TextFilter } from '../parts/filters.js'
@@ -34,7 +34,7 @@ export function AccountsPage() {
       title: t('page_accounts'),
       actions: [
         h(Button, { onClick: () => setOpen('audit') }, t('audit')),
-        h(LinkButton, { href: urlOf('accounts.csv'), icon: 'download', download: true }, t('csv')),
+        h(CsvLink, { href: urlOf('accounts.csv') }),
         !readOnly && h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen('create') }, t('openAccount')),
       ],
     }),

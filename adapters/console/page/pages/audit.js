@@ -4,7 +4,8 @@ import { urlOf } from '../api.js'
 import { rowTime } from '../format.js'
 import { usePages } from '../load.js'
 import { usePlace } from '../location.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { CsvLink, RefreshButton } from '../parts/button.js'
+import { clipped } from '../parts/columns.js'
 import { PageHead } from '../parts/details.js'
 import { Dialog } from '../parts/dialog.js'
 import { AccountFilter, TextFilter } from '../parts/filters.js'
@@ -25,8 +26,8 @@ export function AuditPage() {
   const { list, reload } = /** @type {Pages<AuditView>} */ (usePages('audit-log', asked))
   const actions = [
     h(PeriodPicker, { range }),
-    h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
-    h(LinkButton, { href: urlOf('audit-log.csv', asked), icon: 'download', download: true }, t('csv')),
+    h(RefreshButton, { onClick: reload }),
+    h(CsvLink, { href: urlOf('audit-log.csv', asked) }),
   ]
   return h(
     'div',
@@ -53,9 +54,9 @@ export function AuditPage() {
             h('button', { type: 'button', class: 'link', onClick: () => setOpen(entry) }, rowTime(entry.at)),
         },
         { title: t('action'), cell: ({ action }) => action },
-        { title: t('actor'), cell: ({ actor }) => h('span', { class: 'clip' }, actor ?? '–') },
-        { title: t('by_account'), cell: ({ account }) => h('span', { class: 'clip' }, account ?? '–') },
-        { title: t('target'), cell: ({ target }) => h('span', { class: 'clip' }, target ?? '–') },
+        clipped(t('actor'), ({ actor }) => actor),
+        clipped(t('by_account'), ({ account }) => account),
+        clipped(t('target'), ({ target }) => target),
       ],
     }),
     open !== undefined && h(ChangeDialog, { entry: open, onClose: () => setOpen(undefined) }),

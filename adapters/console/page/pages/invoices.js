@@ -1,10 +1,11 @@
 import { h } from '../preact.js'
 import { accountPath, get, urlOf } from '../api.js'
 import { dateTime, money, whole } from '../format.js'
-import { useLoad } from '../load.js'
+import { useList, useLoad } from '../load.js'
 import { filter, linkTo, usePlace } from '../location.js'
 import { Amount } from '../parts/amount.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { Button, CsvLink } from '../parts/button.js'
+import { amounts, clipped } from '../parts/columns.js'
 import { Card, PageHead } from '../parts/details.js'
 import { TextField } from '../parts/field.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
@@ -13,6 +14,7 @@ import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { named, t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { EntryView, Statement, StatisticsRow } from '../shapes.d.ts' */
 
 /** What accounts paid and were charged in a month of the reader's time zone. */
@@ -33,7 +35,7 @@ export function InvoicesPage() {
       onChange: (chosen) => chosen !== '' && filter({ month: chosen }),
     }),
     h(Button, { onClick: () => print() }, t('print')),
-    h(LinkButton, { href: urlOf(csv, asked), icon: 'download', download: true }, t('csv')),
+    h(CsvLink, { href: urlOf(csv, asked) }),
   ]
   return h(
     'div',
@@ -61,17 +63,10 @@ function monthAt(at) {
 function Accounts({ month }) {
   const [year = 0, number = 0] = month.split('-').map(Number)
   const [from, to] = [number - 1, number].map((each) => new Date(year, each, 1).getTime())
-  const { data, error, loading, reload } = useLoad(
-    (signal) => get('usage', { by: 'account', from, to }, signal),
-    [from],
-  )
-  const rows = /** @type {StatisticsRow[] | undefined} */ (data?.items)
+  const { list } = /** @type {Pages<StatisticsRow>} */ (useList('usage', { by: 'account', from, to }))
   return table({
     caption: t('page_invoices'),
-    rows,
-    loading,
-    error,
-    retry: reload,
+    ...list,
     keyOf: ({ account = '' }) => account,
     empty: h(Empty, { title: t('noUsage') }),
     columns: [
@@ -81,12 +76,7 @@ function Accounts({ month }) {
         cell: ({ account = '' }) => h('a', { class: 'clip', href: linkTo(['invoices'], { account, month }) }, account),
       },
       { title: t('requests'), numeric: true, order: (row) => row.requests, cell: (row) => whole(row.requests) },
-      {
-        title: t('settlements'),
-        numeric: true,
-        order: (row) => Number(row.cost),
-        cell: ({ cost }) => h(Amount, { value: cost }),
-      },
+      { ...amounts(t('settlements'), (row) => row.cost), order: (row) => Number(row.cost) },
     ],
   })
 }
@@ -130,7 +120,7 @@ function Movements({ statement: { from, to, opening, credits, charged, otherChar
         { title: t('time'), oneLine: true, cell: ({ at }) => at !== undefined && dateTime(at) },
         { title: t('reference'), cell: ({ reference }) => h('code', { class: 'clip', title: reference }, reference) },
         { title: t('note'), cell: ({ note }) => note },
-        { title: t('amount'), numeric: true, cell: ({ amount }) => h(Amount, { value: amount }) },
+        amounts(t('amount'), ({ amount }) => amount),
       ],
     }),
   )
@@ -179,12 +169,7 @@ function Charges({ statement: { charges, charged }, used }) {
       keyOf: (_, index) => String(index),
       empty: h(Empty, { title: t('noUsage') }),
       columns: [
-        {
-          title: t('by_model'),
-          head: true,
-          total: t('total'),
-          cell: ({ model }) => h('span', { class: 'clip', title: model }, model),
-        },
+        { ...clipped(t('by_model'), ({ model }) => model), head: true, total: t('total') },
         { title: t('item'), cell: ({ item }) => item },
         hasLines && {
           title: t('quantity'),
@@ -192,12 +177,7 @@ function Charges({ statement: { charges, charged }, used }) {
           cell: ({ quantity }) => (quantity === 0 ? '' : whole(quantity)),
         },
         hasLines && { title: t('price'), numeric: true, cell: ({ price }) => price },
-        {
-          title: t('amount'),
-          numeric: true,
-          cell: ({ amount }) => h(Amount, { value: amount }),
-          total: h(Amount, { value: charged }),
-        },
+        { ...amounts(t('amount'), ({ amount }) => amount), total: h(Amount, { value: charged }) },
       ],
     }),
   )

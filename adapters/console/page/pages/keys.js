@@ -6,7 +6,8 @@ import { usePages } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { Button, CsvLink, RowAction } from '../parts/button.js'
+import { clipped } from '../parts/columns.js'
 import { PageHead } from '../parts/details.js'
 import { AccountFilter, ChoiceFilter, TextFilter } from '../parts/filters.js'
 import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.js'
@@ -45,7 +46,7 @@ export function KeysPage() {
     h(PageHead, {
       title: t('page_keys'),
       actions: [
-        h(LinkButton, { href: urlOf('keys.csv', asked), icon: 'download', download: true }, t('csv')),
+        h(CsvLink, { href: urlOf('keys.csv', asked) }),
         !readOnly &&
           h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen({ kind: 'create' }) }, t('createKey')),
       ],
@@ -74,11 +75,8 @@ export function KeysPage() {
       empty: h(Empty, { title: t('noKeys') }, t('noKeysHint')),
       columns: [
         { title: t('name'), head: true, oneLine: true, cell: (key) => h(KeyName, { record: key }) },
-        role === 'admin' && {
-          title: t('by_account'),
-          cell: ({ account: of }) => h('span', { class: 'clip', title: of }, of),
-        },
-        { title: t('by_group'), cell: ({ group }) => h('span', { class: 'clip', title: group }, group) },
+        role === 'admin' && clipped(t('by_account'), (key) => key.account),
+        clipped(t('by_group'), ({ group }) => group),
         { title: t('state'), cell: (key) => h(StateBadge, { state: stateOf(key) }) },
         { title: t('limits'), cell: (key) => limitsOf(key, currency) },
         {
@@ -120,11 +118,7 @@ function KeyName({ record: { id, name, prefix, user } }) {
 function RowActions({ record, onOpen }) {
   const named = record.name ?? record.prefix
   const button = (/** @type {'edit' | 'rotate' | 'revoke'} */ kind) =>
-    h(
-      'button',
-      { type: 'button', class: 'link', 'aria-label': `${t(kind)}: ${named}`, onClick: () => onOpen({ kind, record }) },
-      t(kind),
-    )
+    h(RowAction, { text: t(kind), of: named, onClick: () => onOpen({ kind, record }) })
   return h('span', { class: 'row-actions' }, button('edit'), button('rotate'), button('revoke'))
 }
 

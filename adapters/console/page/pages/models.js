@@ -1,7 +1,7 @@
 import { h } from '../preact.js'
 import { get } from '../api.js'
 import { compact, money } from '../format.js'
-import { useLoad } from '../load.js'
+import { useList, useLoad } from '../load.js'
 import { filter, linkTo, usePlace } from '../location.js'
 import { Badge, StateBadge } from '../parts/badge.js'
 import { PageHead } from '../parts/details.js'
@@ -13,17 +13,16 @@ import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { named, t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { DeploymentView, ModelView, Price } from '../shapes.d.ts' */
 
 export function ModelsPage() {
   const { role, groups, currency } = useSession()
   const { query } = usePlace()
   const { group, text = '' } = query
-  const { data, error, loading, reload } = useLoad((signal) => get('models', { group }, signal), [group])
+  const { list } = /** @type {Pages<ModelView>} */ (useList('models', { group }))
   const { data: prices } = useLoad((signal) => get('prices', {}, signal), [])
-  const shown = /** @type {ModelView[] | undefined} */ (data?.items)?.filter(({ id }) =>
-    id.toLowerCase().includes(text.toLowerCase()),
-  )
+  const shown = list.rows?.filter(({ id }) => id.toLowerCase().includes(text.toLowerCase()))
   const isAdmin = role === 'admin'
   return h(
     'div',
@@ -49,15 +48,13 @@ export function ModelsPage() {
           compact: true,
           value: group ?? '',
           onChange: (value) => filter({ group: value }),
-          options: [['', t('all')], ...groups.map((each) => /** @type {const} */ ([each, each]))],
+          options: [['', t('all')], ...groups],
         }),
     ),
     table({
       caption: t('page_models'),
+      ...list,
       rows: shown,
-      loading,
-      error,
-      retry: reload,
       keyOf: ({ id }) => id,
       empty: h(Empty, { title: t('noModels') }),
       columns: [
@@ -125,13 +122,12 @@ const ofTokens = /^(?:input|output|cache|reasoning)/
 
 /** A price in lines to read. Tiers show their lowest and highest price. @param {Price} price @param {string | undefined} currency */
 function priceLines(price, currency) {
-  const lines = Object.entries(price).flatMap(([name, value]) => {
+  return Object.entries(price).flatMap(([name, value]) => {
     const shown = rangeOf(value, currency)
     if (shown === undefined) return []
     const unit = ofTokens.test(name) ? ` ${t('perMillion')}` : ''
     return [{ name: named('price', name), value: `${shown}${unit}` }]
   })
-  return lines
 }
 
 /** @param {unknown} value @param {string | undefined} currency */

@@ -4,7 +4,7 @@ import { get } from '../api.js'
 import { compact, duration, percent, roundMoney, whole } from '../format.js'
 import { useEvery, useLoad } from '../load.js'
 import { usePlace } from '../location.js'
-import { Button } from '../parts/button.js'
+import { RefreshButton } from '../parts/button.js'
 import { ChartCard } from '../parts/chart.js'
 import { PageHead } from '../parts/details.js'
 import { GroupFilter } from '../parts/filters.js'
@@ -31,13 +31,15 @@ export function OverviewPage() {
   const by = offered.find((each) => each === query['by']) ?? 'model'
   const { data, error, loading, reload } = useLoad((signal) => load(period, by, isBilled, signal), [period, by])
   useEvery(60_000, reload)
-  const refresh = h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload })
   return h(
     'div',
     { class: 'page', 'aria-busy': loading },
     h(
       PageHead,
-      { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] },
+      {
+        title: t('page_overview'),
+        actions: [h(PeriodPicker, { range: period.range }), h(RefreshButton, { onClick: reload })],
+      },
       h('p', { class: 'subtitle' }, t('timesIn', { zone: timeZone() })),
     ),
     isBilled && h('div', { class: 'filters' }, h(GroupFilter, { by, offered })),

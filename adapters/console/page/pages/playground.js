@@ -1,7 +1,6 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get } from '../api.js'
-import { useLoad } from '../load.js'
+import { useList } from '../load.js'
 import { filter, usePlace } from '../location.js'
 import { isForChat } from '../models.js'
 import { PageHead } from '../parts/details.js'
@@ -13,6 +12,7 @@ import { KeyField } from '../playground/key.js'
 import { VideoTrial } from '../playground/video.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { ModelView } from '../shapes.d.ts' */
 
 const kinds = /** @type {const} */ (['chat', 'image', 'video'])
@@ -28,8 +28,8 @@ const isFor = {
 export function PlaygroundPage() {
   const { query } = usePlace()
   const [key, setKey] = useState('')
-  const { data, error, reload } = useLoad((signal) => get('models', {}, signal), [])
-  const models = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id)
+  const { list } = /** @type {Pages<ModelView>} */ (useList('models'))
+  const models = (list.rows ?? []).map(({ id }) => id)
   const kind = kinds.find((each) => each === query['kind']) ?? 'chat'
   const fitting = models.filter(isFor[kind])
   const model = query['model'] ?? fitting[0] ?? models[0] ?? ''
@@ -43,7 +43,7 @@ export function PlaygroundPage() {
       { title: t('page_playground'), actions: h(Kinds, { kind }) },
       h('p', { class: 'subtitle' }, t('playgroundHint')),
     ),
-    error !== undefined && h(ErrorNotice, { error, retry: reload }),
+    h(ErrorNotice, list),
     h(
       'div',
       { class: 'filters' },
@@ -52,7 +52,7 @@ export function PlaygroundPage() {
         compact: true,
         value: model,
         onChange: (value) => filter({ model: value }),
-        options: listed.map((each) => /** @type {const} */ ([each, each])),
+        options: listed,
       }),
       h(KeyField, { apiKey: key, onKey: setKey }),
     ),

@@ -1,11 +1,11 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, send } from '../api.js'
+import { send } from '../api.js'
 import { money, percent } from '../format.js'
-import { useAction, useLoad } from '../load.js'
-import { Amount } from '../parts/amount.js'
+import { useAction, useList } from '../load.js'
 import { Button } from '../parts/button.js'
-import { PageHead } from '../parts/details.js'
+import { amounts, clipped } from '../parts/columns.js'
+import { PageHead, Tile } from '../parts/details.js'
 import { SelectField, TextField } from '../parts/field.js'
 import { submitting, useFields } from '../parts/form.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
@@ -27,10 +27,10 @@ const lastWeek = () => ({ vendor: '', from: dayBefore(8), to: dayBefore(2), rate
 /** The books beside the bill of a vendor, which is read when the operator says so. */
 export function ReconcilePage() {
   const { currency } = useSession()
-  const { data: reports, error: failed, reload } = useLoad((signal) => get('reports', {}, signal), [])
+  const reports = useList('reports').list
   const { values, field } = useFields(lastWeek)
   const [found, setFound] = useState(/** @type {Reconciled | undefined} */ (undefined))
-  const vendors = /** @type {{ vendor: string }[]} */ (reports?.items ?? []).map(({ vendor }) => vendor)
+  const vendors = /** @type {{ vendor: string }[]} */ (reports.rows ?? []).map(({ vendor }) => vendor)
   const vendor = values.vendor || (vendors[0] ?? '')
   const { run, busy, error } = useAction(async () => {
     setFound(undefined)
@@ -41,7 +41,7 @@ export function ReconcilePage() {
     'div',
     { class: 'page' },
     h(PageHead, { title: t('page_reconcile') }),
-    h(ErrorNotice, { error: failed, retry: reload }),
+    h(ErrorNotice, reports),
     h(
       'form',
       { class: 'filters', onSubmit: submitting(run) },
@@ -50,7 +50,7 @@ export function ReconcilePage() {
         ...field('vendor'),
         value: vendor,
         compact: true,
-        options: vendors.map((each) => /** @type {const} */ ([each, each])),
+        options: vendors,
       }),
       h(TextField, { label: t('firstDay'), ...field('from'), type: 'date', compact: true, required: true }),
       h(TextField, { label: t('lastDay'), ...field('to'), type: 'date', compact: true, required: true }),
@@ -69,13 +69,7 @@ export function ReconcilePage() {
 function Sums({ found }) {
   const { currency } = useSession()
   const tile = (/** @type {string} */ title, /** @type {string} */ value, /** @type {ComponentChildren} */ note) =>
-    h(
-      'section',
-      { class: 'card tile' },
-      h('h2', null, title),
-      h('p', { class: 'figure' }, h('span', null, money(value, currency))),
-      note && h('p', { class: 'fine' }, note),
-    )
+    h(Tile, { title, note }, h('span', null, money(value, currency)))
   return h(
     'div',
     { class: 'figures-row' },
@@ -88,10 +82,8 @@ function Sums({ found }) {
 
 /** @param {'ours' | 'theirs' | 'difference' | 'unexplained'} name @param {string} title */
 const amount = (name, title) => ({
-  title,
-  numeric: true,
+  ...amounts(title, (/** @type {ReconciledSums} */ row) => row[name]),
   order: (/** @type {ReconciledSums} */ row) => Math.abs(Number(row[name])),
-  cell: (/** @type {ReconciledSums} */ row) => h(Amount, { value: row[name] }),
 })
 
 /** @param {{ found: Reconciled }} properties */
@@ -103,7 +95,7 @@ function Days({ found: { days } }) {
     empty: h(Empty, { title: t('noUsage') }),
     columns: [
       { title: t('by_day'), head: true, oneLine: true, cell: ({ day }) => day },
-      { title: t('by_model'), cell: ({ model }) => h('span', { class: 'clip', title: model }, model) },
+      clipped(t('by_model'), ({ model }) => model),
       amount('ours', t('books')),
       amount('theirs', t('bill')),
       amount('difference', t('difference')),

@@ -1,11 +1,11 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { get, send } from '../api.js'
+import { send } from '../api.js'
 import { dateTime } from '../format.js'
-import { useAction, useLoad } from '../load.js'
+import { useAction, useList } from '../load.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
-import { Button } from '../parts/button.js'
+import { Button, RefreshButton, RowAction } from '../parts/button.js'
 import { Card, PageHead } from '../parts/details.js'
 import { DocumentDialog, RemoveDialog } from '../parts/document-dialog.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
@@ -14,6 +14,7 @@ import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { RegistryDocument, RegistryPriceView } from '../shapes.d.ts' */
 /** @import { Kind } from '../parts/document-dialog.js' */
 /** @typedef {{ kind: Kind, record?: RegistryDocument, removes?: boolean } | { kind: 'price' }} Open */
@@ -22,10 +23,10 @@ import { t } from '../words.js'
 export function RegistryPage() {
   const { readOnly } = useSession()
   const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
-  const models = useLoad((signal) => get('registry/models', {}, signal), [])
-  const groups = useLoad((signal) => get('registry/groups', {}, signal), [])
-  const prices = useLoad((signal) => get('registry/prices', {}, signal), [])
-  const providers = useLoad((signal) => get('registry/providers', {}, signal), []).data?.items ?? []
+  const models = useList('registry/models')
+  const groups = useList('registry/groups')
+  const prices = useList('registry/prices')
+  const providers = useList('registry/providers').list.rows ?? []
   const reload = () => {
     for (const each of [models, groups, prices]) each.reload()
   }
@@ -42,22 +43,22 @@ export function RegistryPage() {
     { class: 'page' },
     h(PageHead, {
       title: t('page_registry'),
-      actions: h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
+      actions: h(RefreshButton, { onClick: reload }),
     }),
     h(
       Card,
       { title: t('page_models'), actions: adds(t('newModel'), { kind: 'models' }) },
-      h(Documents, { kind: 'models', loaded: models, onOpen: setOpen }),
+      h(Documents, { kind: 'models', list: models.list, onOpen: setOpen }),
     ),
     h(
       Card,
       { title: t('groups'), actions: adds(t('newGroup'), { kind: 'groups' }) },
-      h(Documents, { kind: 'groups', loaded: groups, onOpen: setOpen }),
+      h(Documents, { kind: 'groups', list: groups.list, onOpen: setOpen }),
     ),
     h(
       Card,
       { title: t('prices'), actions: adds(t('newPrice'), { kind: 'price' }) },
-      h(Prices, { loaded: prices, onRemoved: onSaved }),
+      h(Prices, { list: prices.list, onRemoved: onSaved }),
     ),
     open?.kind === 'price' && h(PriceDialog, { onClose: close, onSaved }),
     open !== undefined &&
@@ -68,17 +69,12 @@ export function RegistryPage() {
   )
 }
 
-/** @typedef {{ data?: { items: any[] }, error?: unknown, loading: boolean, reload: () => void }} Loaded */
-
-/** @param {{ kind: Kind, loaded: Loaded, onOpen: (open: Open) => unknown }} properties */
-function Documents({ kind, loaded: { data, error, loading, reload }, onOpen }) {
+/** @param {{ kind: Kind, list: Pages<RegistryDocument>['list'], onOpen: (open: Open) => unknown }} properties */
+function Documents({ kind, list, onOpen }) {
   const { readOnly } = useSession()
   return table({
     caption: kind === 'models' ? t('page_models') : t('groups'),
-    rows: /** @type {RegistryDocument[] | undefined} */ (data?.items),
-    loading,
-    error,
-    retry: reload,
+    ...list,
     keyOf: ({ id }) => id,
     empty: h(Empty, { title: t('nothingSet') }),
     columns: [
@@ -115,11 +111,7 @@ function stateOf({ fault, disabled }) {
 /** @param {{ kind: Kind, record: RegistryDocument, onOpen: (open: Open) => unknown }} properties */
 function RowActions({ kind, record, onOpen }) {
   const button = (/** @type {string} */ text, /** @type {Open} */ open) =>
-    h(
-      'button',
-      { type: 'button', class: 'link', 'aria-label': `${text}: ${record.id}`, onClick: () => onOpen(open) },
-      text,
-    )
+    h(RowAction, { text, of: record.id, onClick: () => onOpen(open) })
   return h(
     'span',
     { class: 'row-actions' },
@@ -128,8 +120,8 @@ function RowActions({ kind, record, onOpen }) {
   )
 }
 
-/** @param {{ loaded: Loaded, onRemoved: () => unknown }} properties */
-function Prices({ loaded: { data, error, loading, reload }, onRemoved }) {
+/** @param {{ list: Pages<RegistryPriceView>['list'], onRemoved: () => unknown }} properties */
+function Prices({ list, onRemoved }) {
   const { readOnly } = useSession()
   const removal = useAction(async (/** @type {RegistryPriceView} */ { model, from }) => {
     await send('DELETE', 'registry/prices', undefined, { model, from })
@@ -139,10 +131,7 @@ function Prices({ loaded: { data, error, loading, reload }, onRemoved }) {
     h(ErrorNotice, { error: removal.error }),
     table({
       caption: t('prices'),
-      rows: /** @type {RegistryPriceView[] | undefined} */ (data?.items),
-      loading,
-      error,
-      retry: reload,
+      ...list,
       keyOf: ({ model, from }) => `${model} ${from}`,
       empty: h(Empty, { title: t('nothingSet') }),
       columns: [
@@ -155,16 +144,7 @@ function Prices({ loaded: { data, error, loading, reload }, onRemoved }) {
           cell: (price) =>
             price.isPlanned &&
             !readOnly &&
-            h(
-              'button',
-              {
-                type: 'button',
-                class: 'link',
-                'aria-label': `${t('delete')}: ${price.model}`,
-                onClick: () => void removal.run(price),
-              },
-              t('delete'),
-            ),
+            h(RowAction, { text: t('delete'), of: price.model, onClick: () => removal.run(price) }),
         },
       ],
     }),

@@ -4,9 +4,9 @@ import { urlOf } from '../api.js'
 import { compact, duration, rowTime } from '../format.js'
 import { useEvery, usePages } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
-import { Amount } from '../parts/amount.js'
 import { StateBadge } from '../parts/badge.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { Button, CsvLink, RefreshButton } from '../parts/button.js'
+import { amounts, clipped } from '../parts/columns.js'
 import { PageHead } from '../parts/details.js'
 import { TextField } from '../parts/field.js'
 import { AccountFilter, ChoiceFilter, ModelFilter, TextFilter } from '../parts/filters.js'
@@ -43,8 +43,8 @@ export function RequestsPage() {
   const actions = [
     h(PeriodPicker, { range }),
     h(Button, { pressed: isLive, onClick: () => setLive(!isLive) }, t('live')),
-    h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: refresh }),
-    h(LinkButton, { href: urlOf('requests.csv', asked), icon: 'download', download: true }, t('csv')),
+    h(RefreshButton, { onClick: refresh }),
+    h(CsvLink, { href: urlOf('requests.csv', asked) }),
   ]
   return h(
     'div',
@@ -95,11 +95,11 @@ export function RequestsPage() {
           title: t('outcome'),
           cell: (call) => [h(StateBadge, { state: call.outcome }), call.code && h('small', null, ' ', call.code)],
         },
-        { title: t('by_model'), cell: (call) => h('span', { class: 'clip' }, call.model) },
-        role === 'admin' && { title: t('by_account'), cell: (call) => h('span', { class: 'clip' }, call.account) },
+        clipped(t('by_model'), (call) => call.model),
+        role === 'admin' && clipped(t('by_account'), (call) => call.account),
         { title: t('by_endpoint'), cell: ({ endpoint }) => endpoint },
         { title: t('tokens'), numeric: true, cell: tokensOf },
-        isBilled && { title: t('cost'), numeric: true, cell: ({ cost }) => h(Amount, { value: cost }) },
+        isBilled && amounts(t('cost'), ({ cost }) => cost),
         {
           title: t('firstByte'),
           numeric: true,

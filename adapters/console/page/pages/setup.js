@@ -43,7 +43,7 @@ export function SetupPage() {
           compact: true,
           value: models[0] ?? '',
           onChange: (model) => filter({ model }),
-          options: [...models].sort().map((model) => /** @type {const} */ ([model, model])),
+          options: models.toSorted(),
         }),
     ),
     h('h2', null, t('codingAgents')),

@@ -3,7 +3,7 @@ import { get, urlOf } from '../api.js'
 import { money, percent, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
-import { LinkButton } from '../parts/button.js'
+import { CsvLink } from '../parts/button.js'
 import { PageHead } from '../parts/details.js'
 import { Empty } from '../parts/notice.js'
 import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
@@ -53,10 +53,7 @@ export function UsagePage() {
   // Rows of another grouping do not fit the columns.
   const data = loaded?.by === by ? loaded.rows : undefined
   const nameOf = useKeyNames(by === 'key', account)
-  const actions = [
-    h(PeriodPicker, { range }),
-    h(LinkButton, { href: urlOf('usage.csv', asked), icon: 'download', download: true }, t('csv')),
-  ]
+  const actions = [h(PeriodPicker, { range }), h(CsvLink, { href: urlOf('usage.csv', asked) })]
   const amount = (/** @type {string} */ title, /** @type {'cost' | 'vendorCost' | 'margin'} */ name) => ({
     title,
     of: (/** @type {StatisticsRow} */ row) => Number(row[name] ?? 0),

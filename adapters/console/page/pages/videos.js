@@ -6,7 +6,8 @@ import { useLoad, usePages } from '../load.js'
 import { usePlace } from '../location.js'
 import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
-import { Button, LinkButton } from '../parts/button.js'
+import { Button, LinkButton, RefreshButton } from '../parts/button.js'
+import { clipped } from '../parts/columns.js'
 import { Details, PageHead } from '../parts/details.js'
 import { Dialog, FormDialog } from '../parts/dialog.js'
 import { AccountFilter, ChoiceFilter, ModelFilter } from '../parts/filters.js'
@@ -33,7 +34,7 @@ export function VideosPage() {
     { class: 'page' },
     h(PageHead, {
       title: t('page_videos'),
-      actions: h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
+      actions: h(RefreshButton, { onClick: reload }),
     }),
     h(
       'div',
@@ -63,7 +64,7 @@ export function VideosPage() {
             ),
         },
         { title: t('by_model'), cell: (video) => video.model },
-        role === 'admin' && { title: t('by_account'), cell: (video) => h('span', { class: 'clip' }, video.account) },
+        role === 'admin' && clipped(t('by_account'), (video) => video.account),
         { title: t('state'), cell: (video) => h(State, { video }) },
         { title: t('unit_seconds'), numeric: true, cell: ({ seconds }) => seconds ?? '–' },
         { title: t('created'), oneLine: true, cell: ({ createdAt }) => dateTime(createdAt) },

@@ -4,6 +4,7 @@ import { usePages } from '../load.js'
 import { linkTo } from '../location.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
+import { clipped } from './columns.js'
 import { Card } from './details.js'
 import { table } from './table.js'
 
@@ -38,10 +39,7 @@ export function AlertsCard({ account }) {
           oneLine: true,
           cell: ({ createdAt, request }) => h('a', { href: linkTo(['requests', request]) }, dateTime(createdAt)),
         },
-        account === undefined && {
-          title: t('by_account'),
-          cell: (alert) => h('span', { class: 'clip' }, alert.account),
-        },
+        account === undefined && clipped(t('by_account'), (alert) => alert.account),
         { title: t('kind'), cell: text },
       ],
     }),

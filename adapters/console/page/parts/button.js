@@ -1,4 +1,5 @@
 import { h } from '../preact.js'
+import { t } from '../words.js'
 import { Icon } from './icon.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
@@ -46,5 +47,24 @@ export function LinkButton({ href, icon, kind, download, children }) {
     { class: `button ${kind ?? 'plain'}`, href, download },
     icon && h(Icon, { name: icon }),
     h('span', null, children),
+  )
+}
+
+/** A list as a file. @param {{ href: string }} properties */
+export function CsvLink({ href }) {
+  return h(LinkButton, { href, icon: 'download', download: true }, t('csv'))
+}
+
+/** @param {{ onClick: () => unknown }} properties */
+export function RefreshButton({ onClick }) {
+  return h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick })
+}
+
+/** What can be done with a row. @param {{ text: string, of: string, onClick: () => unknown }} properties `of`: the row, for a screen reader. */
+export function RowAction({ text, of, onClick }) {
+  return h(
+    'button',
+    { type: 'button', class: 'link', 'aria-label': `${text}: ${of}`, onClick: () => void onClick() },
+    text,
   )
 }

@@ -6,6 +6,7 @@ import { useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { announce } from './announce.js'
+import { RowAction } from './button.js'
 import { CapDialog, measureName } from './cap-dialog.js'
 import { Card } from './details.js'
 import { ErrorNotice } from './notice.js'
@@ -72,15 +73,7 @@ function Cap({ cap: { cap, limits, used, held, resetsAt }, onEdit }) {
           h('strong', null, cap),
           ' ',
           h('small', null, measure === 'money' ? '' : measureName(measure)),
-          at === 0 &&
-            onEdit && [
-              ' ',
-              h(
-                'button',
-                { type: 'button', class: 'link', 'aria-label': t('editTitle', { name: cap }), onClick: onEdit },
-                t('edit'),
-              ),
-            ],
+          at === 0 && onEdit && [' ', h(RowAction, { text: t('edit'), of: cap, onClick: onEdit })],
         ),
         h('progress', { max: limit || 1, value: Math.min(spent, limit), 'aria-label': label }, compact(spent)),
         h(

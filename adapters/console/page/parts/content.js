@@ -2,6 +2,7 @@ import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
 import { exactTime, whole } from '../format.js'
+import { useAction } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
@@ -12,24 +13,19 @@ import { ErrorNotice } from './notice.js'
 
 /** @import { Block, Call, LoggedContent, Replay } from '../shapes.d.ts' */
 
-/** @typedef {{ shown?: LoggedContent[] | undefined, replay?: Replay['replay'], error?: unknown, busy?: boolean }} State */
+/** @typedef {{ shown?: LoggedContent[] | undefined, replay?: Replay['replay'] }} State */
 
 /** What was asked and answered, once it is asked for: each reading is noted. @param {{ call: Call }} properties */
 export function Content({ call }) {
   const { role, readOnly, features } = useSession()
-  const [{ shown, replay, error, busy = false }, setState] = useState(/** @returns {State} */ () => ({}))
+  const [{ shown, replay }, setState] = useState(/** @returns {State} */ () => ({}))
   const [model, setModel] = useState('')
+  const { run, busy, error } = useAction(async (/** @type {() => Promise<State>} */ ask) => {
+    const found = await ask()
+    setState((before) => ({ ...before, ...found }))
+  })
   if (!features.content) return null
   const path = `requests/${encodeURIComponent(call.id)}`
-  const load = async (/** @type {() => Promise<State>} */ ask) => {
-    setState((before) => ({ ...before, error: undefined, busy: true }))
-    try {
-      const found = await ask()
-      setState((before) => ({ ...before, ...found, busy: false }))
-    } catch (thrown) {
-      setState((before) => ({ ...before, error: thrown, busy: false }))
-    }
-  }
   const one = async () => ({ shown: [await get(`${path}/content`)] })
   const thread = async () => ({
     shown: (await get(accountPath(call.account, 'content'), { session: call.session, limit: 50 })).items,
@@ -42,8 +38,8 @@ export function Content({ call }) {
       title: t('content'),
       class: 'wide',
       actions: [
-        call.session && h(Button, { busy, onClick: () => load(thread) }, t('showSession')),
-        h(Button, { busy, onClick: () => load(one) }, t('showContent')),
+        call.session && h(Button, { busy, onClick: () => run(thread) }, t('showSession')),
+        h(Button, { busy, onClick: () => run(one) }, t('showContent')),
       ],
     },
     h('p', { class: 'fine' }, t('contentHint')),
@@ -59,7 +55,7 @@ export function Content({ call }) {
     mayReplay &&
       h(
         'form',
-        { onSubmit: submitting(() => load(again)) },
+        { onSubmit: submitting(() => run(again)) },
         h(TextField, { label: t('by_model'), value: model, onChange: setModel, required: true }),
         h('footer', null, h(Button, { type: 'submit', busy }, t('replay'))),
       ),

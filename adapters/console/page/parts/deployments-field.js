@@ -52,7 +52,7 @@ function Deployment({ value, providers, onChange }) {
       label: t('by_provider'),
       value: provider ?? ofModel,
       onChange: chosen,
-      options: [...known.map((each) => /** @type {const} */ ([each, each])), [ofModel, t('anotherModel')]],
+      options: [...known, [ofModel, t('anotherModel')]],
     }),
     h(TextField, {
       label: provider === undefined ? t('by_model') : t('vendorModel'),

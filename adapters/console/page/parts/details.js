@@ -22,6 +22,17 @@ export function Card({ title, actions, children, class: name = '' }) {
   )
 }
 
+/** A figure. @param {{ title: string, children: ComponentChildren, note?: ComponentChildren }} properties */
+export function Tile({ title, children, note }) {
+  return h(
+    'section',
+    { class: 'card tile' },
+    h('h2', null, title),
+    h('p', { class: 'figure' }, children),
+    note && h('p', { class: 'fine' }, note),
+  )
+}
+
 /** @param {{ title: ComponentChildren, back?: { href: string, text: string }, actions?: ComponentChildren, children?: ComponentChildren }} properties */
 export function PageHead({ title, back, actions, children }) {
   return h(

@@ -78,14 +78,17 @@ export function TextArea({ label, name, value, onChange, hint, compact, rows = 3
   return around(h('textarea', { ...input, rows, value, required, placeholder, onInput, onKeyDown }))
 }
 
-/** @param {FieldProperties & { options: readonly (readonly [value: string, text: string])[] }} properties */
+/** @param {FieldProperties & { options: readonly (string | readonly [value: string, text: string])[] }} properties `options`: values, or with their texts. */
 export function SelectField({ label, name, value, onChange, hint, compact, required, options }) {
   const { input, around } = useField({ label, name, hint, compact })
   return around(
     h(
       'select',
       { ...input, value, required, onChange: (event) => onChange(event.currentTarget.value) },
-      ...options.map(([each, text]) => h('option', { value: each, selected: each === value }, text)),
+      ...options.map((option) => {
+        const [each, text] = typeof option === 'string' ? [option, option] : option
+        return h('option', { value: each, selected: each === value }, text)
+      }),
     ),
   )
 }

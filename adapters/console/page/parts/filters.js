@@ -19,7 +19,7 @@ export function ModelFilter() {
   return h(ChoiceFilter, {
     name: 'model',
     label: t('by_model'),
-    options: [['', t('all')], ...names.map((name) => /** @type {const} */ ([name, name]))],
+    options: [['', t('all')], ...names],
   })
 }
 

@@ -28,7 +28,7 @@ export function FirstCall({ apiKey }) {
       label: t('useItFrom'),
       value: chosen,
       onChange: setChosen,
-      options: clients.map(({ name }) => /** @type {const} */ ([name, name])),
+      options: clients.map(({ name }) => name),
     }),
     ...clients.flatMap((client) => (client.name === chosen ? [h(Paste, { ...client, key: client.name })] : [])),
     h('p', null, h(Button, { busy, onClick: run }, t('tryIt'))),

@@ -139,7 +139,7 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
       label: t('by_group'),
       ...field('group'),
       required: true,
-      options: listed.map((each) => /** @type {const} */ ([each, each])),
+      options: listed,
     }),
     h(TextField, { label: t('expires'), ...field('expires'), type: 'datetime-local', hint: t('expiresHint') }),
     h(

@@ -6,7 +6,7 @@ import { usePages } from '../load.js'
 import { linkTo } from '../location.js'
 import { named, t } from '../words.js'
 import { Amount } from './amount.js'
-import { LinkButton } from './button.js'
+import { CsvLink } from './button.js'
 import { Card } from './details.js'
 import { Empty } from './notice.js'
 import { table } from './table.js'
@@ -22,11 +22,7 @@ export function LedgerEntries({ account, turn }) {
   useEffect(() => {
     if (rows?.length === 0 && next !== undefined && !loadingMore) void loadMore?.()
   }, [list.rows])
-  const csv = h(
-    LinkButton,
-    { href: urlOf(accountPath(account, 'entries.csv')), icon: 'download', download: true },
-    t('csv'),
-  )
+  const csv = h(CsvLink, { href: urlOf(accountPath(account, 'entries.csv')) })
   return h(
     Card,
     { title: t('ledgerEntries'), actions: csv, class: 'flush' },

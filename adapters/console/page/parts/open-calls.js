@@ -7,6 +7,7 @@ import { usePlace } from '../location.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { Badge } from './badge.js'
+import { clipped } from './columns.js'
 import { Card } from './details.js'
 import { useKeyNames } from './key-names.js'
 import { ErrorNotice } from './notice.js'
@@ -46,9 +47,9 @@ export function OpenCalls({ isLive, turn }) {
         columns: [
           { title: t('request'), head: true, cell: ({ id }) => h('code', { class: 'clip', title: id }, id) },
           { title: t('state'), cell: (call) => h(Badge, { tone: 'accent' }, t(stateOf(call))) },
-          { title: t('by_model'), cell: (call) => h('span', { class: 'clip', title: call.model }, call.model) },
-          role === 'admin' && { title: t('by_account'), cell: (call) => h('span', { class: 'clip' }, call.account) },
-          { title: t('by_key'), cell: (call) => h('span', { class: 'clip' }, call.key ? nameOf(call.key) : '–') },
+          clipped(t('by_model'), (call) => call.model),
+          role === 'admin' && clipped(t('by_account'), (call) => call.account),
+          clipped(t('by_key'), (call) => call.key && nameOf(call.key)),
           role === 'admin' && {
             title: t('by_providerModel'),
             cell: ({ provider, providerModel }) => provider && `${provider} ${providerModel}`,

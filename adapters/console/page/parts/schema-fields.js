@@ -60,10 +60,8 @@ export function SchemaField({ name, schema, value, onChange, required = false })
       const changed = (/** @type {boolean} */ checked) => onChange(String(checked))
       return h(CheckField, { label: common.label, hint: common.hint, checked: value === 'true', onChange: changed })
     }
-    case 'choice': {
-      const options = (schema.enum ?? []).map((each) => /** @type {const} */ ([each, each]))
-      return h(SelectField, { ...common, options: [['', t('none')], ...options] })
-    }
+    case 'choice':
+      return h(SelectField, { ...common, options: [['', t('none')], ...(schema.enum ?? [])] })
     case 'number':
       return h(TextField, { ...common, type: 'number', step: 'any' })
     case 'json':

@@ -1,12 +1,12 @@
 import { h } from '../preact.js'
 import { useState } from 'preact/hooks'
-import { accountPath, get, send } from '../api.js'
+import { accountPath, send } from '../api.js'
 import { dateTime } from '../format.js'
-import { useLoad } from '../load.js'
+import { useList } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { announce } from './announce.js'
-import { Button } from './button.js'
+import { Button, RowAction } from './button.js'
 import { Card } from './details.js'
 import { FormDialog } from './dialog.js'
 import { SelectField, TextField } from './field.js'
@@ -14,6 +14,7 @@ import { useFields } from './form.js'
 import { Empty } from './notice.js'
 import { table } from './table.js'
 
+/** @import { Pages } from '../load.js' */
 /** @import { VendorKeyView } from '../shapes.d.ts' */
 /** @typedef {{ kind: 'add' } | { kind: 'delete', record: VendorKeyView }} Open */
 
@@ -21,11 +22,8 @@ import { table } from './table.js'
 export function VendorKeysCard({ account }) {
   const { readOnly } = useSession()
   const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
-  const { data, error, loading, reload } = useLoad(
-    (signal) => get(accountPath(account, 'vendor-keys'), {}, signal),
-    [account],
-  )
-  const { data: vendors } = useLoad((signal) => get('vendor-keys/providers', {}, signal), [])
+  const { list, reload } = /** @type {Pages<VendorKeyView>} */ (useList(accountPath(account, 'vendor-keys')))
+  const vendors = useList('vendor-keys/providers').list.rows
   const onClose = () => setOpen(undefined)
   const onDone = (/** @type {string} */ said) => {
     announce(said)
@@ -41,10 +39,7 @@ export function VendorKeysCard({ account }) {
     },
     table({
       caption: t('vendorKeys'),
-      rows: /** @type {VendorKeyView[] | undefined} */ (data?.items),
-      loading,
-      error,
-      retry: reload,
+      ...list,
       keyOf: ({ provider }) => provider,
       empty: h(Empty, { title: t('noVendorKeys') }, t('noVendorKeysHint')),
       columns: [
@@ -55,22 +50,21 @@ export function VendorKeysCard({ account }) {
         {
           title: t('actions'),
           hiddenTitle: true,
-          cell: (record) => !readOnly && h(DeleteLink, { record, onOpen: setOpen }),
+          cell: (record) =>
+            !readOnly &&
+            h(RowAction, {
+              text: t('delete'),
+              of: record.provider,
+              onClick: () => setOpen({ kind: 'delete', record }),
+            }),
         },
       ],
     }),
     open?.kind === 'add' &&
       vendors &&
-      h(AddDialog, { account, names: vendors.items, onClose, onDone: () => onDone(t('saved')) }),
+      h(AddDialog, { account, names: vendors, onClose, onDone: () => onDone(t('saved')) }),
     open?.kind === 'delete' && h(DeleteDialog, { record: open.record, onClose, onDone: () => onDone(t('deleted')) }),
   )
-}
-
-/** @param {{ record: VendorKeyView, onOpen: (open: Open) => unknown }} properties */
-function DeleteLink({ record, onOpen }) {
-  const label = `${t('delete')}: ${record.provider}`
-  const onClick = () => onOpen({ kind: 'delete', record })
-  return h('button', { type: 'button', class: 'link', 'aria-label': label, onClick }, t('delete'))
 }
 
 /** @param {{ account: string, names: readonly string[], onClose: () => unknown, onDone: () => unknown }} properties */
@@ -84,9 +78,7 @@ function AddDialog({ account, names, onClose, onDone }) {
   return h(
     FormDialog,
     { title: t('addVendorKey'), action: t('save'), submit, onClose },
-    names.length === 0
-      ? h(TextField, shared)
-      : h(SelectField, { ...shared, options: ['', ...names].map((name) => /** @type {const} */ ([name, name])) }),
+    names.length === 0 ? h(TextField, shared) : h(SelectField, { ...shared, options: ['', ...names] }),
     h(TextField, {
       label: t('vendorKey'),
       ...field('apiKey'),

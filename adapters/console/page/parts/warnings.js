@@ -1,6 +1,5 @@
 import { h } from '../preact.js'
-import { get } from '../api.js'
-import { useLoad } from '../load.js'
+import { useList } from '../load.js'
 import { t } from '../words.js'
 import { Notice } from './notice.js'
 
@@ -8,8 +7,7 @@ import { Notice } from './notice.js'
 
 /** Likely mistakes in the options of the gateway. Nothing if there are none. */
 export function Warnings() {
-  const { data } = useLoad((signal) => get('warnings', {}, signal), [])
-  const found = /** @type {readonly ConfigWarning[]} */ (data?.items ?? [])
+  const found = /** @type {readonly ConfigWarning[]} */ (useList('warnings').list.rows ?? [])
   if (found.length === 0) return null
   return h(
     Notice,

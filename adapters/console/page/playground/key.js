@@ -50,11 +50,6 @@ function TemporaryKeyDialog({ onCreated, onClose }) {
     { title: t('temporaryKey'), action: t('create'), submit, onClose },
     h('p', null, t('temporaryKeyHint')),
     role === 'admin' && h(TextField, { label: t('by_account'), value: account, onChange: setAccount, required: true }),
-    h(SelectField, {
-      label: t('by_group'),
-      value: group,
-      onChange: setGroup,
-      options: groups.map((each) => /** @type {const} */ ([each, each])),
-    }),
+    h(SelectField, { label: t('by_group'), value: group, onChange: setGroup, options: groups }),
   )
 }

@@ -1,19 +1,16 @@
 /** The answers in the results of a batch of files: read as if they were sent alone, and written for the client. */
-import { Meter } from '../../../admission/meter.ts'
 import { GatewayError } from '../../../errors.ts'
-import { Canceller } from '../../../http/cancellation.ts'
 import type { Reply, Sink } from '../../../http/exchange.ts'
 import type { Model } from '../../../models/contract.ts'
-import { tierInBatch } from '../../../money/prices/batch-price.ts'
-import type { Receipt } from '../../../money/receipt.ts'
 import type { RelayedResponse } from '../../../providers/batches.ts'
 import type { Provider } from '../../../providers/contract.ts'
 import { ProviderError } from '../../../providers/failure.ts'
-import { namedIn } from '../../../tasks/owner.ts'
+import { callerOf } from '../../../tasks/owner.ts'
 import { fieldsOf, isRecord, numberOf, stringOf, type Fields } from '../../../wire/json.ts'
 import type { Context } from '../../endpoint.ts'
-import { callOf } from '../../fitted-call.ts'
-import { lineId, vendorId, type StoredBatch } from '../batch-task.ts'
+import { callAlone } from '../alone.ts'
+import { indexOf, lineId, type StoredBatch } from '../batch-task.ts'
+import { measured, unmadeReceipt } from '../measured.ts'
 import type { LineResult } from '../services.ts'
 import { batchEndpoint, orderOf, type AnyCallEndpoint } from './call-endpoints.ts'
 import type { FileLine } from './plan.ts'
@@ -51,9 +48,8 @@ export class AnswerReader {
   /** The result in a line of the vendor; undefined if it belongs to no request of the batch. */
   async read(text: Uint8Array): Promise<FileResult | undefined> {
     const { custom_id: id, response, error } = fieldsOf(JSON.parse(Buffer.from(text).toString('utf8')))
-    if (typeof id !== 'string') return undefined
-    const index = Number(id.slice(id.lastIndexOf('-') + 1))
-    if (this.#lines[index] === undefined || vendorId(this.#batch.data, index) !== id) return undefined
+    const index = indexOf(this.#batch.data, this.#lines, id)
+    if (index === undefined) return undefined
     if (isRecord(response)) return this.#answered(index, response)
     const code = stringOf(fieldsOf(error)['code'])
     return this.unmade(
@@ -65,33 +61,23 @@ export class AnswerReader {
   /** The result of a request that was not made. */
   unmade(index: number, outcome: keyof typeof unmade): FileResult {
     const [code, message] = unmade[outcome]
-    let receipt: Receipt | undefined
-    const meter = this.#meter(index, (made) => (receipt = made))
-    const [deployment] = this.#model.deployments
-    if (deployment !== undefined) meter.attempt(deployment)
-    if (outcome === 'canceled') meter.end('cancelled')
-    else meter.end('failed', new GatewayError(outcome === 'expired' ? 'request_timeout' : 'server_error'))
-    const text = this.#line(index, 'null', JSON.stringify({ code, message }))
-    return { index, outcome, receipt: receipt as unknown as Receipt, text }
+    const receipt = unmadeReceipt(this.#batch, this.#lines[index] as FileLine, this.#endpoint.name, outcome)
+    return { index, outcome, receipt, text: this.#line(index, 'null', JSON.stringify({ code, message })) }
   }
 
   async #answered(index: number, { status_code: code, body }: Fields): Promise<FileResult> {
-    const id = this.#idOf(index)
+    const batch = this.#batch
     const model = this.#model
-    const { fields, prompt: promptTokens, tier } = this.#lines[index] as FileLine
-    const at = this.#batch.createdAt
-    const name = this.#batch.data.models[0]?.name ?? ''
-    let receipt: Receipt | undefined
-    const meter = this.#meter(index, (made) => (receipt = made))
-    const order = orderOf({ model: name, promptTokens, at, fields })
+    const line = this.#lines[index] as FileLine
+    const id = lineId(batch.data, line.id)
+    const at = batch.createdAt
+    const { meter, receipt } = measured(batch, line, this.#endpoint.name, line.tier)
+    const name = batch.data.models[0]?.name ?? ''
+    const order = orderOf({ model: name, promptTokens: line.prompt, at, fields: line.fields })
     const [deployment] = model.deployments
     if (deployment === undefined || this.#provider === undefined) throw new TypeError('the model has no batches')
-    meter.attempt(deployment, tier)
-    meter.sent()
-    const head = { cancellation: new Canceller(), answered: undefined, headers: undefined, meter }
-    const { account } = this.#batch
-    const caller = { account, group: this.#batch.data.group }
-    const call = callOf(this.#endpoint.name, { id, order, model, caller, conversation: undefined }, deployment, head)
+    const caller = callerOf(batch)
+    const call = callAlone(this.#endpoint.name, { id, order, model, caller }, deployment, meter)
     const context = { id, order, model, meter, startedAt: at } as unknown as Context<unknown>
     this.#response = { status: numberOf(code) ?? 200, body: Buffer.from(JSON.stringify(body ?? null)) }
     let status = 200
@@ -109,35 +95,13 @@ export class AnswerReader {
     }
     const response = `{"status_code":${status},"request_id":${JSON.stringify(id)},"body":${text}}`
     const outcome = status === 200 ? 'succeeded' : 'errored'
-    return { index, outcome, receipt: receipt as unknown as Receipt, text: this.#line(index, response, 'null') }
-  }
-
-  #idOf(index: number): string {
-    return lineId(this.#batch.data, String(index))
+    return { index, outcome, receipt: receipt(), text: this.#line(index, response, 'null') }
   }
 
   #line(index: number, response: string, error: string): string {
     const { custom } = this.#lines[index] as FileLine
     const id = this.#batch.data.attempt.replace('req_', 'batch_req_') + index
     return `{"id":${JSON.stringify(id)},"custom_id":${JSON.stringify(custom)},"response":${response},"error":${error}}`
-  }
-
-  #meter(index: number, deliver: (receipt: Receipt) => void): Meter {
-    const { createdAt, data } = this.#batch
-    const { endedAt = createdAt } = data
-    const owner = namedIn(this.#batch)
-    return new Meter(`${this.#endpoint.name}.batches`, {
-      id: this.#idOf(index),
-      caller: owner,
-      attribution: owner,
-      order: { model: data.models[0]?.name ?? '', stream: false, promptTokens: this.#lines[index]?.prompt ?? 0 },
-      startedAt: createdAt,
-      elapsedMs: () => Math.max(0, endedAt - createdAt),
-      deliver({ serviceTier, ...receipt }) {
-        const tier = tierInBatch(serviceTier)
-        deliver({ ...receipt, ...(tier !== undefined && { serviceTier: tier }) })
-      },
-    })
   }
 }
 

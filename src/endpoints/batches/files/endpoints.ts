@@ -1,7 +1,7 @@
 /** Batches of files. Source: OpenAI's API reference, Batch. */
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { GatewayError, invalid } from '../../../errors.ts'
+import { invalid, refusedField, refusedValue } from '../../../errors.ts'
 import { jsonReply } from '../../../http/answers.ts'
 import { readJson } from '../../../http/body.ts'
 import type { Reply } from '../../../http/exchange.ts'
@@ -68,12 +68,12 @@ async function create(query: Query, batches: FileBatches): Promise<Reply> {
   if (unknown !== undefined) {
     const param = unknown.slice(0, 64)
     const message = `"${param}" is not supported. The files of a batch are kept for 30 days.`
-    throw new GatewayError('unsupported_parameter', { param, message })
+    throw refusedField(message, param)
   }
   const endpoint = batchEndpoint(body.get('endpoint'))
   if (endpoint === undefined) {
     const message = `"endpoint" must be one of: ${batchPaths.join(', ')}.`
-    throw new GatewayError('unsupported_value', { param: 'endpoint', message })
+    throw refusedValue(message, 'endpoint')
   }
   const input = body.get('input_file_id') as string
   if (!isFileId(input)) throw noSuchFile()

@@ -2,12 +2,13 @@
 import type { Demand } from '../../../admission/demand.ts'
 import { GatewayError, invalid } from '../../../errors.ts'
 import { linesOf } from '../../../http/lines.ts'
-import { insertTask } from '../../../tasks/insert.ts'
+import { insertTask, requireSame, taskId } from '../../../tasks/insert.ts'
+import { changed, toRecord } from '../../../tasks/stored.ts'
 import type { SweeperOptions } from '../../../tasks/sweeper.ts'
 import type { Query } from '../../endpoint.ts'
 import type { Files } from '../../files/files.ts'
-import { batchId, changed, fromRecord, lifeMs, toRecord, type BatchTask, type StoredBatch } from '../batch-task.ts'
-import { Batches, beginning, repetition } from '../batches.ts'
+import { countsOf, lifeMs, type BatchTask, type StoredBatch } from '../batch-task.ts'
+import { beginning, Batches } from '../batches.ts'
 import { refuse } from '../finish.ts'
 import type { Holding } from '../holding.ts'
 import { intentMs, save, type BatchServices } from '../services.ts'
@@ -64,13 +65,14 @@ export class FileBatches extends Batches {
   async create(query: Query, given: GivenFileBatch): Promise<StoredBatch> {
     const { account } = query.caller
     const { digest, idempotencyKey, input, endpoint } = given
-    const id = batchId('batch_', account, idempotencyKey)
+    const id = taskId('batch_', account, 'batches', idempotencyKey)
     const earlier = idempotencyKey === undefined ? undefined : await this.repeated(account, id, digest)
     if (earlier !== undefined && earlier.data.state !== 'preparing') return earlier
     // Before anything of it is stored.
     const file = await this.#files.find(account, input)
     const begun = await this.#begun(query, given, id)
-    if (begun.data.attempt !== query.id) return repetition(begun, digest)
+    requireSame(begun, digest)
+    if (begun.data.attempt !== query.id) return begun
     this.start()
     return this.submitted(await this.#prepared(query, begun, endpoint, await this.#files.read(file)))
   }
@@ -91,16 +93,17 @@ export class FileBatches extends Batches {
       data: {
         ...beginning(query, digest),
         state: 'preparing',
+        faults: 0,
         size: 0,
         provider: '',
         models: [],
         counted: [],
         multiplier: '0',
-        counts: { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+        counts: countsOf(0, 'processing'),
         file: { endpoint: String(endpoint.path), input, bytes: 0, ...(metadata && { metadata }) },
       },
     }
-    const stored = fromRecord(await insertTask(this.services, toRecord(begun)))
+    const stored = await insertTask(this.services, begun)
     if (stored.data.state !== 'preparing' || stored.data.attempt === query.id) return stored
     if (stored.leasedUntil > at) throw stillPreparing()
     // The process that read it has died, before the client was told of the batch.
@@ -139,7 +142,7 @@ export class FileBatches extends Batches {
       const next = changed(current, { ...known, file, state: 'submitting' }, { dueAt: due, leasedUntil: due })
       const saved = await save(this.services, next)
       if (!saved.won) throw stillPreparing()
-      return saved.batch
+      return saved.task
     } catch (error) {
       requests.stop()
       plan.stop()
@@ -156,7 +159,7 @@ export class FileBatches extends Batches {
     const lease = now + leaseMs
     const saved = await save(this.services, changed(batch, {}, { dueAt: lease, leasedUntil: lease }))
     if (!saved.won) throw stillPreparing()
-    return saved.batch
+    return saved.task
   }
 }
 
@@ -217,7 +220,7 @@ class Preparation {
       models: [{ name, id: model.id, providerModel: deployment.model }],
       counted: this.#holding?.counted ?? [],
       multiplier: String(this.#first?.multiplier ?? 0),
-      counts: { processing: this.#size, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+      counts: countsOf(this.#size, 'processing'),
     }
   }
 

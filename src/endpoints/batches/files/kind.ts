@@ -1,7 +1,7 @@
 /** Batches of files, as the steps of all batches see them. */
 import type { Model } from '../../../models/contract.ts'
 import type { Files } from '../../files/files.ts'
-import { vendorMs, type BatchTask, type FileBatch, type StoredBatch } from '../batch-task.ts'
+import { countsOf, vendorMs, type BatchTask, type FileBatch, type StoredBatch } from '../batch-task.ts'
 import type { BatchKind, LineResult, ResultReader } from '../services.ts'
 import { AnswerReader, type FileResult } from './answer.ts'
 import { OutputFile } from './output-file.ts'
@@ -38,7 +38,7 @@ class FileResults implements ResultReader {
   readonly #batch: StoredBatch
   readonly #answers: AnswerReader
   readonly #outputs = new Map<'output' | 'errors', OutputFile>()
-  readonly #counts = { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 }
+  readonly #counts = { ...countsOf(0, 'processing') }
   readonly #usage = { input: 0, cached: 0, output: 0, reasoning: 0 }
 
   constructor(files: Files, batch: StoredBatch, lines: readonly FileLine[], model: Model) {

@@ -3,18 +3,16 @@ import type { Demand } from '../../../admission/demand.ts'
 import { tierIn } from '../../../admission/highest-cost.ts'
 import { Meter } from '../../../admission/meter.ts'
 import { lengthChanges } from '../../../admission/output-length.ts'
-import { GatewayError, invalid } from '../../../errors.ts'
-import { Canceller } from '../../../http/cancellation.ts'
-import type { Exchange } from '../../../http/exchange.ts'
+import { invalid, refusedField, refusedValue } from '../../../errors.ts'
 import { JsonBody } from '../../../http/json-body.ts'
 import { inFileBatches } from '../../../models/batch-model.ts'
 import type { Deployment, Model } from '../../../models/contract.ts'
 import type { FileBatchProvider } from '../../../providers/batches.ts'
 import type { Provider } from '../../../providers/contract.ts'
 import type { Context, Order, Query } from '../../endpoint.ts'
-import { callOf } from '../../fitted-call.ts'
 import { fittedOrder } from '../../fitted-order.ts'
 import { amend } from '../../order.ts'
+import { callAlone, exchangeAlone, located } from '../alone.ts'
 import { lineId, vendorId } from '../batch-task.ts'
 import type { BatchBilling } from '../billing.ts'
 import { keptFields, type AnyCallEndpoint } from './call-endpoints.ts'
@@ -68,7 +66,7 @@ export class LineReader {
     try {
       return await this.#read(text, index)
     } catch (error) {
-      throw located(error, index + 1)
+      throw located(error, `Line ${index + 1} of the file`, (param) => param)
     }
   }
 
@@ -82,7 +80,8 @@ export class LineReader {
     }
     const body = given.textOf('body')
     if (body === undefined) throw invalid('Missing required parameter: "body".', 'body')
-    const read: Order<unknown> = await this.#endpoint.read(this.#exchange(body), sizes, {
+    const exchange = exchangeAlone(this.#query, this.#path, { state: 'text', text: body })
+    const read: Order<unknown> = await this.#endpoint.read(exchange, sizes, {
       caller,
       services,
       now: Date.now,
@@ -90,7 +89,10 @@ export class LineReader {
     this.#refuse(read)
     const served = (this.#served ??= await this.#serve(read.model))
     if (read.model !== served.name) {
-      throw refusal('model', `All requests of a batch must have the same model, here "${served.name.slice(0, 128)}".`)
+      throw refusedValue(
+        `All requests of a batch must have the same model, here "${served.name.slice(0, 128)}".`,
+        'model',
+      )
     }
     const { model, deployment } = served
     const order = fittedOrder(this.#endpoint, read, model)
@@ -132,17 +134,14 @@ export class LineReader {
 
   /** Throws a 400 for what needs more than one answer. */
   #refuse({ stream, field }: Order<unknown>): void {
-    if (stream) throw refusal('stream', 'The requests of a batch cannot be streamed. Omit "stream".')
+    if (stream) throw refusedValue('The requests of a batch cannot be streamed. Omit "stream".', 'stream')
     if (this.#endpoint.name !== 'responses') return
     if (field('store') === true) {
-      throw refusal('store', 'The responses of a batch are not stored. Omit "store", or set it to false.')
+      throw refusedValue('The responses of a batch are not stored. Omit "store", or set it to false.', 'store')
     }
     for (const name of ['background', 'conversation']) {
       if ((field(name) ?? false) === false) continue
-      throw new GatewayError('unsupported_parameter', {
-        param: name,
-        message: `"${name}" is not supported in batches.`,
-      })
+      throw refusedField(`"${name}" is not supported in batches.`, name)
     }
   }
 
@@ -153,7 +152,7 @@ export class LineReader {
     const isInspected = services.inspect?.(id, this.#endpoint.name, model, caller) !== undefined
     const [deployment] = isInspected ? [] : services.usable(model)
     if (deployment === undefined) {
-      throw refusal('model', `The model "${name.slice(0, 128)}" is not available in batches of ${this.#path}.`)
+      throw refusedValue(`The model "${name.slice(0, 128)}" is not available in batches of ${this.#path}.`, 'model')
     }
     const { fileBatches } = deployment.provider
     const provider = (fileBatches as FileBatchProvider<Provider>).through((request) => {
@@ -169,8 +168,7 @@ export class LineReader {
     const { lengthFields, name } = this.#endpoint
     const metered = { id, caller, attribution: {}, order, startedAt: 0, elapsedMs: () => 0, deliver() {} }
     const meter = new Meter(name, metered)
-    const head = { cancellation: new Canceller(), answered: undefined, headers: undefined, meter }
-    const call = callOf(name, { id, order, model, caller, conversation: undefined }, deployment, head)
+    const call = callAlone(name, { id, order, model, caller }, deployment, meter)
     const { cap } = demand
     const bound =
       lengthFields === undefined || cap === undefined ? {} : lengthChanges(order.field, lengthFields[0], cap)
@@ -183,28 +181,6 @@ export class LineReader {
     }
     const sent = this.#sent as { readonly path: string; readonly body: Uint8Array } | undefined
     if (sent !== undefined && `/v1${sent.path}` === this.#path) return sent.body
-    throw refusal('model', `The vendor of this model has no batches of ${this.#path}.`)
+    throw refusedValue(`The vendor of this model has no batches of ${this.#path}.`, 'model')
   }
-
-  /** The exchange of a request as if it were sent alone. */
-  #exchange(text: Uint8Array): Exchange {
-    const { headers, base, signal, cancellation, ip, host } = this.#query.exchange
-    const body = { state: 'text', text } as const
-    return { method: 'POST', target: this.#path, headers, body, base, signal, cancellation, ip, host }
-  }
-}
-
-/** The error with its line in the file. */
-function located(thrown: unknown, line: number): unknown {
-  if (!GatewayError.is(thrown) || thrown.status >= 500 || thrown.status === 429) return thrown
-  const { code, message, param, shouldRetry } = thrown
-  return new GatewayError(code, {
-    message: `Line ${line} of the file: ${message}`,
-    ...(param !== null && { param }),
-    ...(shouldRetry !== undefined && { shouldRetry }),
-  })
-}
-
-function refusal(param: string, message: string): GatewayError {
-  return new GatewayError('unsupported_value', { param, message })
 }

@@ -1,6 +1,6 @@
 /** Anthropic's Message Batches. Source: Anthropic's API reference, Message Batches. */
 import { createHash } from 'node:crypto'
-import { GatewayError, invalid } from '../../../errors.ts'
+import { invalid, refusedField } from '../../../errors.ts'
 import { jsonReply } from '../../../http/answers.ts'
 import { readJson } from '../../../http/body.ts'
 import type { Reply } from '../../../http/exchange.ts'
@@ -8,7 +8,7 @@ import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
 import { decodeSegment, queryOf } from '../../../http/target.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
-import { vendorMs, type StoredBatch } from '../batch-task.ts'
+import { countsOf, vendorMs, type StoredBatch } from '../batch-task.ts'
 import { noSuchBatch } from '../batches.ts'
 import type { MessageBatches } from './message-batches.ts'
 import { givenRequests } from './requests.ts'
@@ -27,7 +27,7 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
         const unknown = body.names().find((name) => name !== 'requests')
         if (unknown !== undefined) {
           const message = `"${unknown.slice(0, 64)}" is not supported. Send "requests" alone.`
-          throw new GatewayError('unsupported_parameter', { param: unknown.slice(0, 64), message })
+          throw refusedField(message, unknown.slice(0, 64))
         }
         const requests = givenRequests(body.get('requests'))
         const digest = createHash('sha256').update(body.bytes).digest('hex')
@@ -118,9 +118,7 @@ function shape({ services }: Query, { id, createdAt, data }: StoredBatch): objec
     type: 'message_batch',
     processing_status: isOver ? 'ended' : cancelledAt === undefined ? 'in_progress' : 'canceling',
     // Until all are charged, the vendor's counts are not final.
-    request_counts: isOver
-      ? { processing, succeeded, errored, canceled, expired }
-      : { processing: size, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+    request_counts: isOver ? { processing, succeeded, errored, canceled, expired } : countsOf(size, 'processing'),
     created_at: timeOf(createdAt),
     expires_at: timeOf(createdAt + vendorMs),
     ended_at: isOver ? timeOf(endedAt) : null,

@@ -3,10 +3,10 @@ import { invalid } from '../../../errors.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import type { Query } from '../../endpoint.ts'
-import { insertTask } from '../../../tasks/insert.ts'
+import { insertTask, requireSame, taskId } from '../../../tasks/insert.ts'
 import { messages } from '../../messages/messages.ts'
-import { batchId, fromRecord, lifeMs, lineId, toRecord, type StoredBatch } from '../batch-task.ts'
-import { Batches, beginning, repetition } from '../batches.ts'
+import { countsOf, lifeMs, lineId, type StoredBatch } from '../batch-task.ts'
+import { beginning, Batches } from '../batches.ts'
 import { intentMs, vendorOf } from '../services.ts'
 import { readyBatch, type GivenRequest } from './requests.ts'
 import { begun, clientLines } from './result.ts'
@@ -41,7 +41,7 @@ export class MessageBatches extends Batches {
     const { now, billing } = this.services
     const { account } = caller
     const { digest, idempotencyKey, requests } = given
-    const id = batchId('msgbatch_', account, idempotencyKey)
+    const id = taskId('msgbatch_', account, 'batches', idempotencyKey)
     const attempt = query.id
     const earlier = idempotencyKey === undefined ? undefined : await this.repeated(account, id, digest)
     if (earlier !== undefined) return earlier
@@ -69,19 +69,22 @@ export class MessageBatches extends Batches {
       leasedUntil: at + intentMs(this.services),
       data: {
         ...beginning(query, digest),
+        state: 'submitting',
+        faults: 0,
         size: lines.length,
         multiplier: String(demands[0]?.multiplier ?? 0),
-        counts: { processing: lines.length, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+        counts: countsOf(lines.length, 'processing'),
         ...known,
         lines,
         counted: holding.counted,
       },
     }
-    const stored = fromRecord(await insertTask(this.services, toRecord(batch)))
+    const stored = await insertTask(this.services, batch)
     if (stored.data.attempt !== attempt) {
       // A concurrent request with the same key was stored first.
       await holding.release()
-      return repetition(stored, digest)
+      requireSame(stored, digest)
+      return stored
     }
     return this.submitted(stored)
   }

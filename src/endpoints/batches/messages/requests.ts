@@ -1,19 +1,17 @@
 /** The requests of a batch: each is read, checked and sized as if it were sent alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Demand } from '../../../admission/demand.ts'
-import { GatewayError, invalid } from '../../../errors.ts'
-import { Canceller } from '../../../http/cancellation.ts'
-import type { Exchange } from '../../../http/exchange.ts'
+import { invalid, refusedValue } from '../../../errors.ts'
 import { inBatches } from '../../../models/batch-model.ts'
 import type { Deployment, Model } from '../../../models/contract.ts'
 import { isRecord } from '../../../wire/json.ts'
 import type { MessageRequest } from '../../../wire/messages.ts'
 import type { Order, Query } from '../../endpoint.ts'
-import { callOf } from '../../fitted-call.ts'
 import { fittedOrder } from '../../fitted-order.ts'
 import { messages } from '../../messages/messages.ts'
 import { nativeCall } from '../../messages/native.ts'
 import { checkLong } from '../../messages/request.ts'
+import { callAlone, exchangeAlone, located } from '../alone.ts'
 import type { BatchLine, BatchModel, BatchTask } from '../batch-task.ts'
 
 /** A request as the client sent it. */
@@ -45,14 +43,15 @@ export async function readyBatch(
   const found = new Map<string, Model>()
   const reading = { caller, services, now: Date.now }
   const orders = await eachOf(given, async ({ params }): Promise<Order<MessageRequest>> => {
-    const order = await messages.read(exchangeFor(query, params), sizes, reading)
-    if (order.stream) throw refusal('stream', 'The requests of a batch cannot be streamed. Omit "stream".')
+    const exchange = exchangeAlone(query, '/v1/messages', { state: 'parsed', value: params })
+    const order = await messages.read(exchange, sizes, reading)
+    if (order.stream) throw refusedValue('The requests of a batch cannot be streamed. Omit "stream".', 'stream')
     if (found.has(order.model)) return order
     const model = inBatches(await catalogue.findForTask(order.model, caller))
     // The vendor must not get what inspectors have not seen.
     const isInspected = services.inspect?.(query.id, messages.name, model, caller) !== undefined
     if (isInspected || model.deployments.length === 0) {
-      throw refusal('model', `The model "${order.model.slice(0, 128)}" is not available in batches.`)
+      throw refusedValue(`The model "${order.model.slice(0, 128)}" is not available in batches.`, 'model')
     }
     found.set(order.model, model)
     return order
@@ -65,13 +64,7 @@ export async function readyBatch(
     const m = numbers.get(read.model) as number
     const { model, deployment } = models[m] as Served
     const order = fittedOrder(messages, read, model)
-    const head = { cancellation: new Canceller(), answered: undefined, headers: undefined, meter: { sent() {} } }
-    const call = callOf(
-      messages.name,
-      { id: query.id, order, model, caller, conversation: undefined },
-      deployment,
-      head,
-    )
+    const call = callAlone(messages.name, { id: query.id, order, model, caller }, deployment, { sent() {} })
     checkLong(call)
     const native = nativeCall(call, { meter: { omit() {} }, model })
     clientHeaders = native.clientHeaders
@@ -112,9 +105,9 @@ function providerOf({ services }: Query, models: readonly Model[]): string {
   )
   if (common !== undefined) return common
   const listed = models.map(({ id }) => `"${id}"`).join(', ')
-  throw refusal(
-    'requests',
+  throw refusedValue(
     `No vendor has batches of all these models: ${listed.slice(0, 500)}. Send a batch for each vendor.`,
+    'requests',
   )
 }
 
@@ -132,28 +125,12 @@ async function eachOf<Item, Result>(
     try {
       made.push(await make(item, index))
     } catch (error) {
-      throw located(error, index)
+      const place = `requests[${index}].params`
+      throw located(error, place, (param) => (param === null ? place : `${place}.${param}`))
     }
     if (index % perTurn === perTurn - 1) await nextTurn()
   }
   return made
-}
-
-/** The error with the place of the request in the batch. */
-function located(thrown: unknown, index: number): unknown {
-  if (!GatewayError.is(thrown) || thrown.status >= 500) return thrown
-  const { code, message, param, shouldRetry } = thrown
-  if (param === 'requests') return thrown
-  const place = `requests[${index}].params`
-  return new GatewayError(code, {
-    message: `${place}: ${message}`,
-    param: param === null ? place : `${place}.${param}`,
-    ...(shouldRetry !== undefined && { shouldRetry }),
-  })
-}
-
-function refusal(param: string, message: string): GatewayError {
-  return new GatewayError('unsupported_value', { param, message })
 }
 
 /** The requests in the body of a batch. Throws 400. */
@@ -171,11 +148,4 @@ export function givenRequests(value: unknown): readonly GivenRequest[] {
     if (!isRecord(params)) throw invalid(`"${place}.params" must be the request for a message.`, `${place}.params`)
   }
   return value as readonly GivenRequest[]
-}
-
-/** The exchange of a request as if it were sent alone. */
-function exchangeFor({ exchange }: Query, params: object): Exchange {
-  const { headers, base, signal, cancellation, ip, host } = exchange
-  const body = { state: 'parsed', value: params } as const
-  return { method: 'POST', target: '/v1/messages', headers, body, base, signal, cancellation, ip, host }
 }

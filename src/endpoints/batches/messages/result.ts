@@ -6,7 +6,7 @@ import { safeErrorText } from '../../../providers/messages/safe-error-text.ts'
 import { fieldsOf, stringOf, type Fields } from '../../../wire/json.ts'
 import type { Message } from '../../../wire/messages.ts'
 import { sealedMessage } from '../../messages/seal-thinking.ts'
-import { vendorId, type BatchLine, type BatchModel, type StoredBatch } from '../batch-task.ts'
+import { indexOf, vendorId, type BatchLine, type BatchModel, type StoredBatch } from '../batch-task.ts'
 
 /** The result of one request. */
 export interface Result {
@@ -21,10 +21,8 @@ export interface Result {
 export function resultIn({ data }: Pick<StoredBatch, 'data'>, line: Uint8Array): Result | undefined {
   const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8')
   const { custom_id: id, result } = fieldsOf(JSON.parse(text))
-  if (typeof id !== 'string') return undefined
-  const index = Number(id.slice(id.lastIndexOf('-') + 1))
-  if (data.lines?.[index] === undefined || vendorId(data, index) !== id) return undefined
-  return { index, result: fieldsOf(result), text }
+  const index = indexOf(data, data.lines ?? [], id)
+  return index === undefined ? undefined : { index, result: fieldsOf(result), text }
 }
 
 /** A line of results for the client: the vendor's text where nothing but names must change. */

@@ -1,5 +1,5 @@
 /** Google's video models. Their files require our key, so clients download them through the gateway. */
-import { GatewayError } from '../../../errors.ts'
+import { GatewayError, refusedValue } from '../../../errors.ts'
 import { fieldsOf, textOf, type Json, type Fields } from '../../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../../answer.ts'
 import type { VideoContext, VideoContent, VideoProvider } from '../../video.ts'
@@ -23,7 +23,7 @@ export function videosOf(vendor: Vendor, ignored: readonly string[] | undefined)
     async start(call) {
       if (isVeo(call.model)) return predictions.start(call)
       if (isOmni(call.model)) return interactions.start(call)
-      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
+      throw refusedValue('This model does not make videos.', 'model')
     },
     check: (operation, context) => (isPrediction(operation) ? predictions : interactions).check(operation, context),
     async cancel(operation, context) {
