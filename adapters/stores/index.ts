@@ -38,7 +38,14 @@ export {
   capUseMs,
   noticeMs,
 } from '../../src/money/caps/contract.ts'
-export { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../../src/money/caps/period.ts'
+export {
+  capFits,
+  capLimitsWith,
+  capMeasures,
+  capPeriodAt,
+  countedPeriods,
+  thresholdsReached,
+} from '../../src/money/caps/period.ts'
 export { comparing } from '../../src/records/compare.ts'
 export { cursorOf, pageOf, readCursor, readNumberCursor } from '../../src/records/page.ts'
 export type {

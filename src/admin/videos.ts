@@ -1,6 +1,7 @@
 import { GatewayError, invalid } from '../errors.ts'
 import type { VideoContent } from '../providers/video.ts'
 import { cursorOf, readCursor, type Page, type PageRequest } from '../records/page.ts'
+import { isTaskId } from '../tasks/insert.ts'
 import type { StoredTask, VideoTask } from '../tasks/task.ts'
 import { copyJson } from '../wire/json.ts'
 import type { VideoState } from '../wire/video.ts'
@@ -139,18 +140,13 @@ function placeIn(after: string): Place {
   const [createdAt, name] = readCursor(after)
   const space = name.indexOf(' ')
   const place = { createdAt, id: name.slice(0, space), account: name.slice(space + 1) }
-  if (space < 0 || !isId(place.id)) throw invalid('"after" must be the "next" of a page of the same list.', 'after')
+  if (space < 0 || !isTaskId(place.id)) throw invalid('"after" must be the "next" of a page of the same list.', 'after')
   return place
 }
 
 function requireTask(account: string, id: string): void {
   requireId(account, 'account')
-  if (!isId(id)) throw new GatewayError('not_found', { param: 'id', message: 'No such video task.' })
-}
-
-/** Stores fail on some other texts, and would seem to be down. */
-function isId(id: unknown): boolean {
-  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id)
+  if (!isTaskId(id)) throw new GatewayError('not_found', { param: 'id', message: 'No such video task.' })
 }
 
 function viewOf({ id, account, createdAt, expiresAt, data }: StoredTask): VideoView {

@@ -1,5 +1,6 @@
 import type { Model, ModelRegistry } from './contract.ts'
-import { isOf, offeredBy, openModel, type Wildcard } from './wildcards.ts'
+import { optionsOf, type ModelEntry } from './model-options.ts'
+import { isOf, offeredBy, openModel, wildcardOf, type Wildcard } from './wildcards.ts'
 
 /** Models from one source. */
 export interface ModelSet {
@@ -7,6 +8,19 @@ export interface ModelSet {
   /** The names of models by their other names. */
   readonly aliases: ReadonlyMap<string, string>
   readonly wildcards: readonly Wildcard[]
+}
+
+/** A set that is being made. */
+export class ModelSetMaker implements ModelSet {
+  readonly models: Map<string, Model> = new Map()
+  readonly aliases: Map<string, string> = new Map()
+  readonly wildcards: Wildcard[] = []
+
+  add(id: string, model: Model, entry: ModelEntry): void {
+    if (id.endsWith('*')) this.wildcards.push(wildcardOf(model))
+    else this.models.set(id, model)
+    for (const alias of optionsOf(entry).aliases ?? []) this.aliases.set(alias, id)
+  }
 }
 
 /** How long a vendor's list counts. */

@@ -1,10 +1,9 @@
-import type { Model, ModelRegistry } from './contract.ts'
+import type { ModelRegistry } from './contract.ts'
 import { modelOf, requirePrice } from './model-of.ts'
-import { optionsOf, type ModelEntries } from './model-options.ts'
-import { registryOf, type ListTiming, type ModelSet } from './model-set.ts'
+import type { ModelEntries } from './model-options.ts'
+import { ModelSetMaker, registryOf, type ListTiming, type ModelSet } from './model-set.ts'
 import { requireCharged } from './price-coverage.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
-import { wildcardOf, type Wildcard } from './wildcards.ts'
 
 export interface RegistryOptions extends ListTiming {
   /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
@@ -16,20 +15,16 @@ export interface RegistryOptions extends ListTiming {
 /** The models in the options. Throws a `TypeError` that names an invalid model. */
 export function modelSetOf(entries: ModelEntries, options: RegistryOptions): ModelSet {
   const { now, priced = false, tableDefaults } = options
-  const models = new Map<string, Model>()
-  const aliases = new Map<string, string>()
-  const wildcards: Wildcard[] = []
+  const set = new ModelSetMaker()
   for (const [id, entry] of Object.entries(entries)) {
     const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
     const complete = tableDefaults?.complete(model, now()) ?? model
     // Which models a wildcard has is known only when they are requested.
     if (priced && !(tableDefaults !== undefined && id.endsWith('*'))) requirePrice(complete)
     requireCharged(complete)
-    if (id.endsWith('*')) wildcards.push(wildcardOf(model))
-    else models.set(id, model)
-    for (const alias of optionsOf(entry).aliases ?? []) aliases.set(alias, id)
+    set.add(id, model, entry)
   }
-  return { models, aliases, wildcards }
+  return set
 }
 
 /** A registry of the models in the options. Throws a `TypeError` that names an invalid model. */

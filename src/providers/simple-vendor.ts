@@ -10,7 +10,7 @@ import type { Transfer } from './transfer.ts'
 import { serialize } from './yielding.ts'
 import type { VendorHeaders } from './credentials/header-functions.ts'
 
-/** Options of providers for speech or rerank alone, such as `elevenlabs` and `cohereRerank`. */
+/** Options that providers have in common; all of those for speech or rerank alone, such as `elevenlabs` and `cohereRerank`. */
 export interface SimpleVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
   /** A key, a function that returns it, or several of them. Default: not sent. */
   readonly apiKey?: ApiKey | undefined
@@ -24,7 +24,8 @@ export interface SimpleVendorOptions extends Partial<Omit<ClientOptions, 'header
   readonly headers?: VendorHeaders
 }
 
-const known: Known<SimpleVendorOptions> = {
+/** The rules of these options, which other providers have, too. */
+export const vendorRules: Known<SimpleVendorOptions> = {
   apiKey: secrets,
   baseURL: elsewhere,
   name: text,
@@ -38,7 +39,7 @@ export function simpleVendor(
   keyHeaders: (key: string) => AuthHeaders,
   methods: (client: Client) => Partial<Provider>,
 ): Provider {
-  checkKnown(defaults.name, options, known)
+  checkKnown(defaults.name, options, vendorRules)
   const { name = defaults.name, baseURL = defaults.baseURL, headers = {} } = options
   const client = new Client({ ...options, baseURL, ...authOf(options, keyHeaders, headers) })
   return {

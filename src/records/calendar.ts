@@ -1,5 +1,10 @@
 /** Days, weeks and months in the time zones of the IANA database. All times are milliseconds since the epoch. */
 
+/** The day of a time in UTC, as `YYYY-MM-DD`. */
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
 /** A period of the calendar. */
 export type CalendarUnit = 'day' | 'week' | 'month'
 

@@ -13,6 +13,11 @@ export function taskId(prefix: string, account: string, kind: string, key: strin
   return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)
 }
 
+/** Whether a text can be the id of a task: stores fail on some others, and would seem to be down. */
+export function isTaskId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
+}
+
 /** The task that an earlier request with the same key has made, unless it is refused or deleted. */
 export async function earlierTask<Data>(
   { store, now }: TaskKeeping,

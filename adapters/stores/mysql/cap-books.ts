@@ -3,6 +3,8 @@ import {
   capFits,
   capLimitsWith,
   capPeriodAt,
+  countedPeriods,
+  thresholdsReached,
   type AlertThreshold,
   type CapAmounts,
   type CapClaim,
@@ -183,18 +185,12 @@ export class CapBooks {
     const amounts = { money: amount, tokens, calls: 1n }
     for (const charge of caps) {
       const { thresholds = [] } = charge
-      const before = thresholds.length === 0 ? undefined : this.#uses.sums(charge).settled
+      const before = thresholds.length === 0 ? amounts : { ...this.#uses.sums(charge).settled }
       this.#settled(charge, amounts)
-      for (const threshold of thresholds) {
-        const value = (before?.[threshold.measure] ?? 0n) + amounts[threshold.measure]
-        if (value - amounts[threshold.measure] < threshold.at && value >= threshold.at)
-          this.note(threshold, { id, account }, value)
-      }
+      for (const [threshold, value] of thresholdsReached(thresholds, before, amounts))
+        this.note(threshold, { id, account }, value)
     }
-    if (amount === 0n || caps.length === 0) return
-    const counted = caps.map(({ name, window, start, end, rollingMs }) => ({ name, window, start, end, rollingMs }))
-    const ends = Math.max(...caps.map(({ end, rollingMs }) => end + rollingMs))
-    this.#charges.push([id, account, amount, JSON.stringify(counted), ends])
+    if (amount > 0n && caps.length > 0) this.#charges.push([id, account, amount, ...countedPeriods(caps)])
   }
 
   /** Takes a refund off what is settled. */

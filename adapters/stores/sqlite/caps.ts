@@ -2,6 +2,8 @@ import {
   capFits,
   capLimitsWith,
   capPeriodAt,
+  countedPeriods,
+  thresholdsReached,
   type CapAmounts,
   type CapClaim,
   type CapPeriod,
@@ -96,17 +98,12 @@ export function settleCaps(database: Database, settlement: Settlement): void {
   const amounts = { money: amount, tokens, calls: 1n }
   for (const charge of caps) {
     const { name, window, start, end, rollingMs, thresholds = [] } = charge
-    const before = thresholds.length === 0 ? undefined : usedIn(database, charge).settled
+    const before = thresholds.length === 0 ? amounts : usedIn(database, charge).settled
     database.run(settledSql, name, window, start, end + rollingMs, amount, tokens, 1)
-    for (const threshold of thresholds) {
-      const value = (before?.[threshold.measure] ?? 0n) + amounts[threshold.measure]
-      if (value - amounts[threshold.measure] < threshold.at && value >= threshold.at)
-        note(database, threshold, settlement, value)
-    }
+    for (const [threshold, value] of thresholdsReached(thresholds, before, amounts))
+      note(database, threshold, settlement, value)
   }
-  const counted = caps.map(({ name, window, start, end, rollingMs }) => ({ name, window, start, end, rollingMs }))
-  const ends = Math.max(...caps.map(({ end, rollingMs }) => end + rollingMs))
-  database.run(chargeSql, id, account, amount, JSON.stringify(counted), ends)
+  database.run(chargeSql, id, account, amount, ...countedPeriods(caps))
 }
 
 /** Takes a refund of a settlement from the use of its caps. */

@@ -1,5 +1,7 @@
 /** Compares what was recorded with what a vendor reports. */
 import type { UsageRecord } from '../../observe/usage/contract.ts'
+import { undated } from '../../providers/undated.ts'
+import { dayOf } from '../../records/calendar.ts'
 import type { Counts, DifferenceCause, VendorReport, VendorUsage } from './contract.ts'
 
 /** The cost of tokens of a model in billionths of the currency. Undefined if its price is not known. */
@@ -44,6 +46,7 @@ export interface Period extends Sums {
 
 /** What is counted. */
 export const countNames: readonly (keyof Counts)[] = ['requests', 'inputTokens', 'cachedTokens', 'outputTokens']
+/** Counts of nothing. */
 export const nothing: Counts = { requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
 
 /** What the records of a vendor say, added up while they are read. */
@@ -176,17 +179,8 @@ function add(sums: Sums, counts: Partial<Counts>): void {
   for (const name of countNames) sums[name] += counts[name] ?? 0
 }
 
-/** Reports name the model with the day of its version. */
-export function undated(model: string): string {
-  return model.replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '')
-}
-
 function floor(time: number, grainMs: number): number {
   return Math.floor(time / grainMs) * grainMs
-}
-
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 function keyOf(model: string, at: number): string {

@@ -1,7 +1,7 @@
 /** Readers of the reports of vendors. */
 import { requestPlainly } from '../../http/plain-request.ts'
+import { dayOf } from '../../records/calendar.ts'
 import type { VendorCharge, VendorReport, VendorReportReader, VendorUsage } from './contract.ts'
-import { dayOf } from './compare.ts'
 
 /** How a report is read. */
 export interface ReportOptions {
@@ -21,6 +21,12 @@ type Json = Readonly<Record<string, unknown>>
 type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const timeoutMs = 60_000
+
+/** All rows of a report, each with its bucket. */
+async function* rowsOf(base: string, path: string, query: Query, headers: Readonly<Record<string, string>>) {
+  for await (const bucket of bucketsOf(base, path, query, headers))
+    for (const row of listOf(bucket['results'])) yield { bucket, row }
+}
 
 /** All buckets of a report, page by page. */
 async function* bucketsOf(base: string, path: string, query: Query, headers: Readonly<Record<string, string>>) {
@@ -50,28 +56,24 @@ export function openaiReport({
     const usage: VendorUsage[] = []
     const [, limit] = grains[grain]
     const asked = { ...period, bucket_width: grain, group_by: ['model', 'service_tier'], limit: `${limit}` }
-    for await (const bucket of bucketsOf(baseURL, '/v1/organization/usage/completions', asked, headers)) {
-      for (const row of listOf(bucket['results'])) {
-        const times = { start: number(bucket['start_time']) * 1000, end: number(bucket['end_time']) * 1000 }
-        usage.push({
-          ...times,
-          model: String(row['model']),
-          ...tierOf(row['service_tier']),
-          requests: number(row['num_model_requests']),
-          inputTokens: number(row['input_tokens']),
-          cachedTokens: number(row['input_cached_tokens']),
-          outputTokens: number(row['output_tokens']),
-        })
-      }
+    for await (const { bucket, row } of rowsOf(baseURL, '/v1/organization/usage/completions', asked, headers)) {
+      usage.push({
+        start: number(bucket['start_time']) * 1000,
+        end: number(bucket['end_time']) * 1000,
+        model: String(row['model']),
+        ...tierOf(row['service_tier']),
+        requests: number(row['num_model_requests']),
+        inputTokens: number(row['input_tokens']),
+        cachedTokens: number(row['input_cached_tokens']),
+        outputTokens: number(row['output_tokens']),
+      })
     }
     const charges: VendorCharge[] = []
     const costs = { ...period, bucket_width: '1d', group_by: ['line_item'], limit: '180' }
-    for await (const bucket of bucketsOf(baseURL, '/v1/organization/costs', costs, headers)) {
-      for (const row of listOf(bucket['results'])) {
-        const [model = ''] = String(row['line_item']).split(', ')
-        const { value } = Object(row['amount']) as { value?: unknown }
-        charges.push({ day: dayOf(number(bucket['start_time']) * 1000), model, cost: decimal(value) })
-      }
+    for await (const { bucket, row } of rowsOf(baseURL, '/v1/organization/costs', costs, headers)) {
+      const [model = ''] = String(row['line_item']).split(', ')
+      const { value } = Object(row['amount']) as { value?: unknown }
+      charges.push({ day: dayOf(number(bucket['start_time']) * 1000), model, cost: decimal(value) })
     }
     return { usage, charges }
   }
@@ -91,34 +93,26 @@ export function anthropicReport({
     const [, limit] = grains[grain]
     const groups = { 'group_by[]': ['model', 'service_tier'], 'api_key_ids[]': keys }
     const asked = { ...period, ...groups, bucket_width: grain, limit: `${limit}` }
-    for await (const bucket of bucketsOf(baseURL, '/v1/organizations/usage_report/messages', asked, headers)) {
-      for (const row of listOf(bucket['results'])) {
-        const written = Object.values(Object(row['cache_creation']) as Json).reduce<number>(
-          (sum, each) => sum + number(each),
-          0,
-        )
-        const cachedTokens = number(row['cache_read_input_tokens'])
-        usage.push({
-          start: Date.parse(String(bucket['starting_at'])),
-          end: Date.parse(String(bucket['ending_at'])),
-          model: String(row['model']),
-          ...tierOf(row['service_tier']),
-          inputTokens: number(row['uncached_input_tokens']) + cachedTokens + written,
-          cachedTokens,
-          outputTokens: number(row['output_tokens']),
-        })
-      }
+    for await (const { bucket, row } of rowsOf(baseURL, '/v1/organizations/usage_report/messages', asked, headers)) {
+      const parts = Object.values(Object(row['cache_creation']) as Json)
+      const written = parts.reduce<number>((sum, each) => sum + number(each), 0)
+      const cachedTokens = number(row['cache_read_input_tokens'])
+      usage.push({
+        start: Date.parse(String(bucket['starting_at'])),
+        end: Date.parse(String(bucket['ending_at'])),
+        model: String(row['model']),
+        ...tierOf(row['service_tier']),
+        inputTokens: number(row['uncached_input_tokens']) + cachedTokens + written,
+        cachedTokens,
+        outputTokens: number(row['output_tokens']),
+      })
     }
     const charges: VendorCharge[] = []
     const costs = { ...period, 'group_by[]': ['description'], bucket_width: '1d', limit: '31' }
-    for await (const bucket of bucketsOf(baseURL, '/v1/organizations/cost_report', costs, headers)) {
+    for await (const { bucket, row } of rowsOf(baseURL, '/v1/organizations/cost_report', costs, headers)) {
       // Amounts are in cents.
-      for (const row of listOf(bucket['results']))
-        charges.push({
-          day: String(bucket['starting_at']).slice(0, 10),
-          model: String(row['model']),
-          cost: decimal(number(row['amount']) / 100),
-        })
+      const cost = decimal(number(row['amount']) / 100)
+      charges.push({ day: String(bucket['starting_at']).slice(0, 10), model: String(row['model']), cost })
     }
     return { usage, charges }
   }

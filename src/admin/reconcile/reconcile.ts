@@ -6,12 +6,13 @@ import { parseDecimal } from '../../money/money.ts'
 import { costOf, formatCost } from '../../money/prices/cost.ts'
 import { multiplierOne, parseFactor } from '../../money/prices/rate.ts'
 import type { UsageRecord } from '../../observe/usage/contract.ts'
+import { undated } from '../../providers/undated.ts'
 import { parsed, strict } from '../../records/rules.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { requireValid } from '../check.ts'
 import { id, time } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
-import { Books, compare, nothing, undated, type ComparedDay, type Finding, type Value } from './compare.ts'
+import { Books, compare, nothing, type ComparedDay, type Finding, type Value } from './compare.ts'
 import type { Counts, DifferenceCause, VendorReportReader } from './contract.ts'
 
 /** What is compared. */
@@ -114,17 +115,16 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
   }
   const chargeOf = (cost: string) => (parseDecimal(cost, 9) * factor) / multiplierOne
   const { days, findings } = compare(books, bill, grainMs, value, chargeOf)
-  const sums = days.map(sumOf)
   const unexplained = days.reduce((sum, day) => sum + (day.unexplained < 0n ? -day.unexplained : day.unexplained), 0n)
   const total = totalOf(days)
   const theirs = total.theirs.cost
   return {
     ...sumOf(total),
     unexplainedShare: theirs === 0n ? Number(unexplained > 0n) : Number(unexplained) / Number(theirs),
-    days: days.map((each, at) => ({
+    days: days.map((each) => ({
       model: each.model,
       day: each.day,
-      ...(sums[at] as ReconciledSum),
+      ...sumOf(each),
       ourCounts: countsOf(each.ours),
       theirCounts: countsOf(each.theirs),
     })),

@@ -2,10 +2,10 @@
 import type { BatchCounts } from '../../providers/batches.ts'
 import type { TaskOwner } from '../../tasks/owner.ts'
 import type { Stored } from '../../tasks/stored.ts'
-import type { CountedCap } from '../../tasks/task.ts'
+import type { CountedCap, VideoTask } from '../../tasks/task.ts'
 
 /** The data of its task. */
-export interface BatchTask extends TaskOwner {
+export interface BatchTask extends TaskOwner, Pick<VideoTask, 'digest' | 'attempt'> {
   /**
    * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet.
    * `open`: the vendor works on it. `settling`: it has ended at the vendor, and its requests are charged. `ended`: they are.

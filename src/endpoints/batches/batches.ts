@@ -2,13 +2,16 @@
  * Batches. A task keeps each, its holds are those of its requests, and any process does the next step: after a crash at any moment
  * no batch is lost, and no request is charged twice.
  */
+import { createHash } from 'node:crypto'
 import { GatewayError, invalid } from '../../errors.ts'
+import type { JsonBody } from '../../http/json-body.ts'
 import { earlierTask, requireSame } from '../../tasks/insert.ts'
 import { ownerOf, type TaskOwner } from '../../tasks/owner.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
 import { changed, Tasks } from '../../tasks/stored.ts'
 import type { SweeperOptions } from '../../tasks/sweeper.ts'
 import type { Query } from '../endpoint.ts'
+import { taskIdIn } from '../paging.ts'
 import { advance, advanceIfDue } from './advance.ts'
 import type { BatchTask, StoredBatch } from './batch-task.ts'
 import { deleteAtVendor, refuse } from './finish.ts'
@@ -117,9 +120,19 @@ export function beginning({ id: attempt, caller, exchange, services }: Query, di
 }
 
 /** The same error for every batch that is not found. */
-export function noSuchBatch(): GatewayError {
+function noSuchBatch(): GatewayError {
   const message = 'No such batch. It does not exist, or it has expired after 30 days.'
   return new GatewayError('not_found', { message, param: 'id' })
+}
+
+/** The id in the path. Throws the 404 of every batch that is not found. */
+export function batchIdIn(query: Query): string {
+  return taskIdIn(query, noSuchBatch)
+}
+
+/** Tells a request with the same idempotency key from another. */
+export function digestOf({ bytes }: Pick<JsonBody, 'bytes'>): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function busy(): GatewayError {

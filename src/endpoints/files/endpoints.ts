@@ -8,6 +8,7 @@ import { readForm } from '../../http/upload.ts'
 import type { UploadedForm } from '../../http/uploaded-form.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
+import { limitIn, orderIn, placeIn } from '../paging.ts'
 import { isFileId, noSuchFile, type Files, type StoredFile } from './files.ts'
 
 /** Bytes of one file, as at OpenAI. */
@@ -99,14 +100,10 @@ function check(form: UploadedForm, whole: boolean): void {
 
 async function listed({ caller, exchange }: Query, files: Files): Promise<object> {
   const search = queryOf(exchange.target)
-  const limit = Number(search.get('limit') ?? 100)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) throw invalid('"limit" must be 1 to 10000.', 'limit')
-  const order = search.get('order') ?? 'desc'
-  if (order !== 'asc' && order !== 'desc') throw invalid('"order" must be "asc" or "desc".', 'order')
-  const after = search.get('after')
-  if (after !== null && !isFileId(after)) throw invalid('"after" must be the id of a file.', 'after')
-  const most = Math.min(limit, 1_000)
-  const found = await files.list(caller.account, { limit: most + 1, order, ...(after !== null && { after }) })
+  const order = orderIn(search)
+  const after = placeIn(search, 'after', 'file')
+  const most = Math.min(limitIn(search, 100, 10_000), 1_000)
+  const found = await files.list(caller.account, { limit: most + 1, order, ...(after && { after }) })
   const purpose = search.get('purpose')
   const page = found
     .slice(0, most)

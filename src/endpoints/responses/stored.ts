@@ -6,6 +6,7 @@ import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
+import { limitIn, orderIn } from '../paging.ts'
 import { ResponseArchive, type StoredResponse } from './archive.ts'
 
 /** `GET /v1/responses/{id}`. */
@@ -67,11 +68,8 @@ export const listInputItems: QueryEndpoint = defineEndpoint({
 /** The page of a list that the query asks for. Throws 400. */
 export function listed(all: readonly InputItem[], { exchange }: Pick<Query, 'exchange'>): Reply {
   const options = queryOf(exchange.target)
-  const order = options.get('order') ?? 'desc'
-  if (order !== 'asc' && order !== 'desc') throw invalid('"order" must be "asc" or "desc".', 'order')
-  const limit = Number(options.get('limit') ?? 20)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('"limit" must be 1 to 100.', 'limit')
-  const items = order === 'asc' ? all : all.toReversed()
+  const items = orderIn(options) === 'asc' ? all : all.toReversed()
+  const limit = limitIn(options, 20, 100)
   const after = options.get('after')
   const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
   if (after !== null && from === 0) throw invalid('"after" must be the id of an item in this list.', 'after')

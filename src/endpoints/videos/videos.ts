@@ -2,14 +2,15 @@
  * The video endpoints: `/v1/videos/generations` of the specification, and `/v1/videos` with the same tasks for OpenAI's
  * clients.
  */
-import { GatewayError, invalid } from '../../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
-import { decodeSegment, queryOf } from '../../http/target.ts'
+import { queryOf } from '../../http/target.ts'
 import { openaiVideo } from '../../tasks/openai-video.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
+import { placeIn, taskIdIn } from '../paging.ts'
 import { readVideo, videoRequest } from './request.ts'
 import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
 
@@ -77,9 +78,8 @@ export const listVideos: QueryEndpoint = defineEndpoint({
     const search = queryOf(exchange.target)
     const limit = Math.min(Math.max(Math.trunc(Number(search.get('limit') ?? 20)) || 20, 1), 100)
     const order = search.get('order') === 'asc' ? 'asc' : 'desc'
-    const after = search.get('after')
-    if (after !== null && !isId(after)) throw invalid('"after" must be the id of a video.', 'after')
-    const tasks = await videos.list(caller.account, { limit: limit + 1, order, ...(after !== null && { after }) })
+    const after = placeIn(search, 'after', 'video')
+    const tasks = await videos.list(caller.account, { limit: limit + 1, order, ...(after && { after }) })
     const data = tasks.slice(0, limit).map(openaiVideo)
     const [first, last] = [tasks[0]?.id ?? null, tasks[data.length - 1]?.id ?? null]
     return jsonReply({ object: 'list', data, first_id: first, last_id: last, has_more: tasks.length > limit })
@@ -117,18 +117,8 @@ async function create(query: Query, shape: keyof typeof names): Promise<{ task: 
 }
 
 /** The task id in the path. Throws 404 for anything that cannot be one. */
-export function idIn({ rest }: Query): string {
-  const id = decodeSegment(rest)
-  if (id === undefined || !isId(id)) throw noSuchTask()
-  return id
-}
-
-/**
- * Whether a text can be a task id. Nothing else is passed to stores, which fail on some texts and would seem to be
- * down.
- */
-function isId(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
+export function idIn(query: Query): string {
+  return taskIdIn(query, noSuchTask)
 }
 
 function contentUrl({ services, exchange }: Query, id: string): string {

@@ -81,14 +81,7 @@ export class ContentWriter {
   }
 
   #modelParts(blocks: readonly Block[]): Fields[] {
-    const states = new Map<Block, GoogleState>()
-    const signatures = new Map<string, string>()
-    for (const block of blocks) {
-      if (block.state?.maker !== this.#to.maker) continue
-      const state = this.#states.read(block.state)
-      states.set(block, state)
-      for (const [id, signature] of state.calls) signatures.set(id, signature)
-    }
+    const { states, signatures } = this.#states.ofTurn(blocks, this.#to.maker)
     const turn = new ModelTurn()
     for (const block of blocks) {
       const state = states.get(block)

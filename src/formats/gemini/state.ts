@@ -3,7 +3,7 @@
  * Inside, Google's state has the form in which chats carry it, in `extra_content.google`, as at Google's own endpoint for
  * chats, so that a conversation can go on in any format.
  */
-import type { ReasoningBlock, State } from '../../conversation/conversation.ts'
+import type { Block, ReasoningBlock, State } from '../../conversation/conversation.ts'
 import { noSignature } from '../../providers/content/signatures.ts'
 import { objectOf } from '../../conversation/json.ts'
 import { fieldsOf, isRecord, itemsOf, stringOf, textOf, type Fields } from '../../wire/json.ts'
@@ -38,9 +38,28 @@ export interface GoogleState {
   readonly calls: ReadonlyMap<string, string>
 }
 
+interface TurnState {
+  readonly states: ReadonlyMap<Block, GoogleState>
+  /** By the id of the call. */
+  readonly signatures: ReadonlyMap<string, string>
+}
+
 /** Reads the states of one request, up to a bound that no conversation reaches. */
 export class GoogleStateReader {
   readonly #states = new StateReader()
+
+  /** The states of blocks as far as they are of `maker`, and the signatures of all calls in them. */
+  ofTurn(blocks: readonly Block[], maker: string): TurnState {
+    const states = new Map<Block, GoogleState>()
+    const signatures = new Map<string, string>()
+    for (const block of blocks) {
+      if (block.state?.maker !== maker) continue
+      const state = this.read(block.state)
+      states.set(block, state)
+      for (const [id, signature] of state.calls) signatures.set(id, signature)
+    }
+    return { states, signatures }
+  }
 
   read({ data }: State): GoogleState {
     const { message = {}, calls = {} } = this.#states.unpack(data) ?? {}

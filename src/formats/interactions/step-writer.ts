@@ -62,14 +62,7 @@ export class StepWriter {
   }
 
   #model(blocks: readonly Block[]): void {
-    const states = new Map<Block, GoogleState>()
-    const signatures = new Map<string, string>()
-    for (const block of blocks) {
-      if (block.state?.maker !== this.#to.maker) continue
-      const state = this.#states.read(block.state)
-      states.set(block, state)
-      for (const [id, signature] of state.calls) signatures.set(id, signature)
-    }
+    const { states, signatures } = this.#states.ofTurn(blocks, this.#to.maker)
     let said: Fields[] = []
     const flush = () => {
       if (said.length > 0) this.#steps.push({ type: 'model_output', content: said })

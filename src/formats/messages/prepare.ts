@@ -1,18 +1,17 @@
 /** What Messages, and the models of Claude, cannot say as it is. */
-import { refuseChatOnly } from '../chat-only.ts'
-import type { Conversation, Settings } from '../../conversation/conversation.ts'
+import { refuseChatOnly, refuseSettings, type Unsaid } from '../chat-only.ts'
+import type { Conversation } from '../../conversation/conversation.ts'
 import { StrictBudget } from './strictness.ts'
 import type { MessageTraits } from '../../providers/message-traits.ts'
 import { unsupported, unsupportedValue } from '../../providers/unsupported.ts'
 import { clientName } from '../field-names.ts'
-import { preparedWith, type ConversationField, type Prepared, type Target } from '../format.ts'
+import { preparedWith, type Prepared, type Target } from '../format.ts'
 import { withJsonInstruction } from '../instead.ts'
 import { answerTool, withAnswerTool } from '../stages/answer-tool.ts'
 import { withFunctionsForCustomTools } from '../stages/custom-tools.ts'
 import { isForced } from '../tools.ts'
 
-/** Settings that change the answer and have no counterpart, with the chat's name of each and the value that says nothing. */
-const unsaid: readonly (readonly [ConversationField & keyof Settings, string, unknown])[] = [
+const unsaid: readonly Unsaid[] = [
   ['choices', 'n', 1],
   ['logprobs', 'logprobs', undefined],
   ['seed', 'seed', undefined],
@@ -41,11 +40,7 @@ function refuse(asked: Conversation, to: Target<MessageTraits>): void {
   const { settings, toolChoice } = asked
   const { claude, dropParams = [] } = to.traits
   const call = { publicModel: to.model }
-  for (const [field, name, otherwise] of unsaid) {
-    const value = settings[field]
-    if (value === undefined || value === otherwise || dropParams.includes(name)) continue
-    throw unsupported(call, clientName(to, field))
-  }
+  refuseSettings(asked, to, unsaid)
   const makesMedia = settings.modalities?.some((each) => each !== 'text') === true
   if (makesMedia && !dropParams.includes('modalities')) throw unsupported(call, clientName(to, 'modalities'))
   refuseChatOnly(asked, to.model, dropParams)

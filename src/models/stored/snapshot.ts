@@ -1,11 +1,9 @@
 import { Price } from '../../money/prices/price.ts'
 import { breachOf } from '../../records/rules.ts'
-import type { Model } from '../contract.ts'
 import type { Group, Groups } from '../group-fields.ts'
 import { modelOf } from '../model-of.ts'
-import { optionsOf, type ModelEntries } from '../model-options.ts'
-import type { ModelSet } from '../model-set.ts'
-import { wildcardOf, type Wildcard } from '../wildcards.ts'
+import type { ModelEntries } from '../model-options.ts'
+import { ModelSetMaker, type ModelSet } from '../model-set.ts'
 import type { RegistryEntry, RegistryKind } from './contract.ts'
 import { DatedPrices, type DatedPrice } from './dated-prices.ts'
 import { storedRules, type StoredGroup, type StoredPrice } from './documents.ts'
@@ -108,18 +106,13 @@ function setOf(
 ): ModelSet {
   const served = servedEntries(stored, own.models, own.providers, faulty)
   const all: ModelEntries = { ...Object.fromEntries(served), ...own.models }
-  const models = new Map<string, Model>()
-  const aliases = new Map<string, string>()
-  const wildcards: Wildcard[] = []
+  const set = new ModelSetMaker()
   for (const [id, entry] of served) {
     try {
-      const model = modelOf(id, entry, all, 0)
-      if (id.endsWith('*')) wildcards.push(wildcardOf(model))
-      else models.set(id, model)
-      for (const alias of optionsOf(entry).aliases ?? []) aliases.set(alias, id)
+      set.add(id, modelOf(id, entry, all, 0), entry)
     } catch (error) {
       faulty(id, (error as Error).message)
     }
   }
-  return { models, aliases, wildcards }
+  return set
 }

@@ -1,4 +1,13 @@
-import type { CapAmounts, CapClaim, CapLimits, CapMeasure, CapOverride, CapPeriod, CapState } from './contract.ts'
+import type {
+  CapCharge,
+  CapAmounts,
+  CapClaim,
+  CapLimits,
+  CapMeasure,
+  CapOverride,
+  CapPeriod,
+  CapState,
+} from './contract.ts'
 
 /** All measures of caps. */
 export const capMeasures: readonly CapMeasure[] = ['money', 'tokens', 'calls']
@@ -37,4 +46,25 @@ export function capFits({ settled, held, limits }: CapState, more: CapAmounts): 
     const limit = limits[measure]
     return limit === undefined || settled[measure] + held[measure] + more[measure] <= limit
   })
+}
+
+type Threshold = NonNullable<CapCharge['thresholds']>[number]
+
+/** The thresholds that `amounts` reach on top of what was settled before, each with the value after. */
+export function thresholdsReached(
+  thresholds: readonly Threshold[],
+  before: CapAmounts,
+  amounts: CapAmounts,
+): readonly (readonly [threshold: Threshold, value: bigint])[] {
+  return thresholds.flatMap((threshold) => {
+    const { measure, at } = threshold
+    const value = before[measure] + amounts[measure]
+    return before[measure] < at && value >= at ? [[threshold, value] as const] : []
+  })
+}
+
+/** What a store keeps of a settlement for its refund: where it counts, as JSON, and until when. */
+export function countedPeriods(caps: readonly CapPeriod[]): readonly [periods: string, ends: number] {
+  const periods = caps.map(({ name, window, start, end, rollingMs }) => ({ name, window, start, end, rollingMs }))
+  return [JSON.stringify(periods), Math.max(...caps.map(({ end, rollingMs }) => end + rollingMs))]
 }

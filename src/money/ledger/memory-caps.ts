@@ -13,7 +13,7 @@ import {
   noticeMs,
 } from '../caps/contract.ts'
 import { pageOf, readNumberCursor, type Page } from '../../records/page.ts'
-import { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../caps/period.ts'
+import { capFits, capLimitsWith, capMeasures, capPeriodAt, thresholdsReached } from '../caps/period.ts'
 import type { Settlement } from './contract.ts'
 
 type Amounts = Record<CapMeasure, bigint>
@@ -104,10 +104,8 @@ export class MemoryCaps implements LedgerCaps {
     for (const charge of caps) {
       const before = this.#sum(charge, 'settled')
       change(this.#use(charge).settled, amounts, 1n)
-      for (const threshold of charge.thresholds ?? []) {
-        const value = before[threshold.measure] + amounts[threshold.measure]
-        if (before[threshold.measure] < threshold.at && value >= threshold.at) this.note(threshold, settlement, value)
-      }
+      for (const [threshold, value] of thresholdsReached(charge.thresholds ?? [], before, amounts))
+        this.note(threshold, settlement, value)
     }
     this.#charges.set(id, { account, left: amount, caps })
   }

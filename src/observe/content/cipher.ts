@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
+import { dayOf } from '../../records/calendar.ts'
 import { decrypted, encrypted, Sealing } from '../../records/sealing.ts'
 import type { ContentKey, ContentOwner, ContentRecord } from './contract.ts'
 import type { LoggedContent } from './content.ts'
@@ -9,11 +10,6 @@ import type { LoggedContent } from './content.ts'
 // Both work in threads of their own.
 const deflate = promisify(deflateRaw)
 const inflate = promisify(inflateRaw)
-
-/** The day of a time, in UTC. */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10)
-}
 
 export function ownerOf({ account, user = '', at }: Pick<LoggedContent, 'account' | 'user' | 'at'>): ContentOwner {
   return { account, user, day: dayOf(at) }

@@ -1,10 +1,11 @@
 /** Writes what was asked and answered: after the answer, in batches, and never more than there is room for. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InspectedCall } from '../../inspect/contract.ts'
+import { dayOf } from '../../records/calendar.ts'
 import type { Guard } from '../../records/guard.ts'
 import { Queue } from '../../records/queue.ts'
 import { Retention } from '../usage/retention.ts'
-import { dayOf, ownerOf, packed, type ContentCipher, type PackedContent } from './cipher.ts'
+import { ownerOf, packed, type ContentCipher, type PackedContent } from './cipher.ts'
 import type { ContentReading, LoggedContent } from './content.ts'
 import type { ContentKey, ContentKeyStore, ContentOwner, ContentRecord, ContentStore } from './contract.ts'
 import { LoggedCall, type CallSink } from './logged-call.ts'

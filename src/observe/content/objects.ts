@@ -1,7 +1,7 @@
 /** Content in objects: files of a directory, or of a service such as S3. */
 import { createHash } from 'node:crypto'
 import { cursorOf, pageOf, readCursor } from '../../records/page.ts'
-import { dayOf } from './cipher.ts'
+import { dayOf } from '../../records/calendar.ts'
 import type { ContentRecord, ContentStore } from './contract.ts'
 
 /** Where objects are kept, each by a name of letters, digits, `.`, `-` and `/`, of at most 400 characters. */

@@ -1,17 +1,8 @@
 /** The provider for Claude, and for any vendor with Anthropic's Messages API. */
-import {
-  checkKnown,
-  elsewhere,
-  object,
-  oneOf,
-  secrets,
-  text,
-  headersByName,
-  texts,
-  type Known,
-} from '../../records/known-options.ts'
+import { checkKnown, object, oneOf, texts, type Known } from '../../records/known-options.ts'
 import type { PromptCache } from '../cache-marks.ts'
-import { Client, clientOptions, type ClientOptions } from '../client.ts'
+import { Client } from '../client.ts'
+import { vendorRules, type SimpleVendorOptions } from '../simple-vendor.ts'
 import { authOf, usesConversation, withOwnKey, type ApiKey } from '../credentials/key.ts'
 import type { Provider } from '../contract.ts'
 import { anthropicCosts } from '../costs/lists.ts'
@@ -26,7 +17,7 @@ import { readFault } from '../messages/fault.ts'
 import type { VendorHeaders } from '../credentials/header-functions.ts'
 
 /** Options of `anthropic`. */
-export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
+export interface AnthropicOptions extends SimpleVendorOptions {
   /** Sent as `x-api-key`: a key, a function that returns it, or several of them. Omit it if `headers` carries the credentials. */
   readonly apiKey?: ApiKey | undefined
   /** With or without `/v1` at the end. Default `https://api.anthropic.com`. */
@@ -56,15 +47,11 @@ export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' 
 }
 
 const known: Known<AnthropicOptions> = {
-  apiKey: secrets,
-  baseURL: elsewhere,
-  name: text,
-  headers: headersByName,
+  ...vendorRules,
   traits: object,
   sampling: oneOf('fit', 'refuse'),
   dropParams: texts,
   promptCache: oneOf('auto', 'none'),
-  ...clientOptions,
 }
 
 /**

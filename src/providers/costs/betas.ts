@@ -1,4 +1,5 @@
 /** Beta features of Anthropic's API, enabled by the header `anthropic-beta`. */
+import { undated } from '../undated.ts'
 
 /** The name by which a host allows prompts beyond 200,000 tokens, which some models charge more for. */
 export const longContext = 'context-1m'
@@ -46,5 +47,5 @@ export const betas: ReadonlyMap<string, string | undefined> = new Map<string, st
 
 /** A feature without the date of its version. */
 export function betaName(feature: string): string {
-  return feature.toLowerCase().replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '')
+  return undated(feature.toLowerCase())
 }

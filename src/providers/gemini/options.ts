@@ -1,11 +1,10 @@
-import { elsewhere, object, secrets, text, headersByName, texts, type Known } from '../../records/known-options.ts'
-import { clientOptions, type ClientOptions } from '../client.ts'
+import { object, texts, type Known } from '../../records/known-options.ts'
 import type { ApiKey } from '../credentials/key.ts'
 import type { GeminiTraits } from '../content-traits.ts'
-import type { VendorHeaders } from '../credentials/header-functions.ts'
+import { vendorRules, type SimpleVendorOptions } from '../simple-vendor.ts'
 
 /** Options of `gemini`. */
-export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
+export interface GeminiOptions extends SimpleVendorOptions {
   /**
    * Sent as `x-goog-api-key`, on Vertex AI as `Authorization: Bearer`: a key, a function that returns it, or several of them.
    * Omit it if `headers` carries the credentials.
@@ -18,10 +17,6 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly baseURL?: string | undefined
   /** The provider's name in receipts. Default `gemini`. */
   readonly name?: string
-  /**
-   * Additional headers of every request: texts, or functions that return them as one for `apiKey` does. Default: none.
-   */
-  readonly headers?: VendorHeaders
   /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
   readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
   /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['logit_bias']`. Default: none. */
@@ -29,11 +24,7 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
 }
 
 export const known: Known<GeminiOptions> = {
-  apiKey: secrets,
-  baseURL: elsewhere,
-  name: text,
-  headers: headersByName,
+  ...vendorRules,
   traits: object,
   dropParams: texts,
-  ...clientOptions,
 }

@@ -4,18 +4,15 @@ import {
   flag,
   object,
   oneOf,
-  secrets,
   text,
-  headersByName,
   textByName,
   texts,
   type Known,
 } from '../../records/known-options.ts'
 import type { PromptCache } from '../cache-marks.ts'
 import type { ChatTraits } from '../chat-traits.ts'
-import { clientOptions, type ClientOptions } from '../client.ts'
 import type { ApiKey } from '../credentials/key.ts'
-import type { VendorHeaders } from '../credentials/header-functions.ts'
+import { vendorRules, type SimpleVendorOptions } from '../simple-vendor.ts'
 
 /**
  * A vendor that `openai` knows.
@@ -43,7 +40,7 @@ export type PresetName =
   | 'zhipu'
 
 /** Options of `openai`. The first of options, preset and default that sets a value wins. */
-export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
+export interface OpenAIOptions extends SimpleVendorOptions {
   /** A vendor whose base URL and deviations from OpenAI's API are built in. Default: none. */
   readonly preset?: PresetName
   /**
@@ -61,10 +58,6 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly organization?: string
   /** Sent as `OpenAI-Project`. Default: not sent. */
   readonly project?: string
-  /**
-   * Additional headers of every request: texts, or functions that return them as one for `apiKey` does. Default: none.
-   */
-  readonly headers?: VendorHeaders
   /** The vendor's model names, keyed by the names used here. Names that are not listed are passed on unchanged. */
   readonly modelNames?: Readonly<Record<string, string>>
   /**
@@ -143,14 +136,11 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
 }
 
 export const known: Known<OpenAIOptions> = {
+  ...vendorRules,
   preset: elsewhere,
-  apiKey: secrets,
   keyHeader: text,
-  baseURL: elsewhere,
-  name: text,
   organization: text,
   project: text,
-  headers: headersByName,
   modelNames: textByName,
   tokenLimit: oneOf('max_tokens', 'max_completion_tokens'),
   usageInStreams: flag,
@@ -170,5 +160,4 @@ export const known: Known<OpenAIOptions> = {
   responses: flag,
   messages: flag,
   batches: texts,
-  ...clientOptions,
 }

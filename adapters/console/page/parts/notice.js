@@ -8,7 +8,7 @@ import { CopyButton } from './copy.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
 
-/** What went wrong, with the id of the request. @param {{ error: unknown, retry?: () => unknown }} properties */
+/** What went wrong, with the id of the request. @param {{ error?: unknown, retry?: (() => unknown) | undefined }} properties */
 export function ErrorNotice({ error, retry }) {
   if (error === undefined) return null
   if (error instanceof ApiError && error.status === 404) return h(NotFound, { error, retry })

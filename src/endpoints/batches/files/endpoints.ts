@@ -1,18 +1,18 @@
 /** Batches of files. Source: OpenAI's API reference, Batch. */
-import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { invalid, refusedField, refusedValue } from '../../../errors.ts'
+import { refusedField, refusedValue } from '../../../errors.ts'
 import { jsonReply } from '../../../http/answers.ts'
 import { readJson } from '../../../http/body.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
-import { decodeSegment, queryOf } from '../../../http/target.ts'
+import { queryOf } from '../../../http/target.ts'
 import { check } from '../../check.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { isFileId, noSuchFile } from '../../files/files.ts'
 import type { StoredBatch } from '../batch-task.ts'
-import { noSuchBatch } from '../batches.ts'
+import { limitIn, placeIn } from '../../paging.ts'
+import { batchIdIn, digestOf } from '../batches.ts'
 import { batchEndpoint, batchPaths } from './call-endpoints.ts'
 import type { FileBatches } from './file-batches.ts'
 import { shape } from './shape.ts'
@@ -49,13 +49,13 @@ export function fileBatchEndpoints(batches: FileBatches): readonly QueryEndpoint
       method: 'GET',
       path: '/v1/batches/*',
       name: 'batches.retrieve',
-      answer: async (query) => shown(query, await batches.find(query.caller.account, idIn(query))),
+      answer: async (query) => shown(query, await batches.find(query.caller.account, batchIdIn(query))),
     }),
     defineEndpoint({
       method: 'POST',
       path: '/v1/batches/*/cancel',
       name: 'batches.cancel',
-      answer: async (query) => shown(query, await batches.cancel(query.caller.account, idIn(query))),
+      answer: async (query) => shown(query, await batches.cancel(query.caller.account, batchIdIn(query))),
     }),
   ]
 }
@@ -78,18 +78,16 @@ async function create(query: Query, batches: FileBatches): Promise<Reply> {
   const input = body.get('input_file_id') as string
   if (!isFileId(input)) throw noSuchFile()
   const metadata = (body.get('metadata') ?? undefined) as Record<string, string> | undefined
-  const digest = createHash('sha256').update(body.bytes).digest('hex')
+  const digest = digestOf(body)
   const idempotencyKey = idempotencyKeyOf(exchange)
   return shown(query, await batches.create(query, { endpoint, input, metadata, digest, idempotencyKey }))
 }
 
 async function list({ caller, exchange }: Query, batches: FileBatches): Promise<Reply> {
   const search = queryOf(exchange.target)
-  const limit = Number(search.get('limit') ?? 20)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('"limit" must be 1 to 100.', 'limit')
-  const after = search.get('after')
-  if (after !== null && !isId(after)) throw invalid('"after" must be the id of a batch.', 'after')
-  const options = { limit: limit + 1, order: 'desc', ...(after !== null && { after }) } as const
+  const limit = limitIn(search, 20, 100)
+  const after = placeIn(search, 'after', 'batch')
+  const options = { limit: limit + 1, order: 'desc', ...(after && { after }) } as const
   const found = await batches.list(caller.account, options)
   const page = found.slice(0, limit).filter(({ data }) => data.state !== 'preparing')
   return jsonReply({
@@ -103,15 +101,4 @@ async function list({ caller, exchange }: Query, batches: FileBatches): Promise<
 function shown(query: Query, batch: StoredBatch): Reply {
   query.concerns(batch.data.attempt)
   return jsonReply(shape(batch))
-}
-
-/** The id in the path. Throws 404 for anything that cannot be one, because stores fail on some texts. */
-function idIn({ rest }: Query): string {
-  const id = decodeSegment(rest)
-  if (id === undefined || !isId(id)) throw noSuchBatch()
-  return id
-}
-
-function isId(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }

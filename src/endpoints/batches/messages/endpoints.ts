@@ -1,15 +1,15 @@
 /** Anthropic's Message Batches. Source: Anthropic's API reference, Message Batches. */
-import { createHash } from 'node:crypto'
-import { invalid, refusedField } from '../../../errors.ts'
+import { refusedField } from '../../../errors.ts'
 import { jsonReply } from '../../../http/answers.ts'
 import { readJson } from '../../../http/body.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
-import { decodeSegment, queryOf } from '../../../http/target.ts'
+import { queryOf } from '../../../http/target.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { countsOf, vendorMs, type StoredBatch } from '../batch-task.ts'
-import { noSuchBatch } from '../batches.ts'
+import { limitIn, placeIn } from '../../paging.ts'
+import { batchIdIn, digestOf } from '../batches.ts'
 import type { MessageBatches } from './message-batches.ts'
 import { givenRequests } from './requests.ts'
 
@@ -30,7 +30,7 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
           throw refusedField(message, unknown.slice(0, 64))
         }
         const requests = givenRequests(body.get('requests'))
-        const digest = createHash('sha256').update(body.bytes).digest('hex')
+        const digest = digestOf(body)
         const idempotencyKey = idempotencyKeyOf(exchange)
         return shown(query, await batches.create(query, { requests, digest, idempotencyKey }))
       },
@@ -45,20 +45,20 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
       method: 'GET',
       path: '/v1/messages/batches/*',
       name: 'messages.batches.retrieve',
-      answer: async (query) => shown(query, await batches.find(query.caller.account, idIn(query))),
+      answer: async (query) => shown(query, await batches.find(query.caller.account, batchIdIn(query))),
     }),
     defineEndpoint({
       method: 'POST',
       path: '/v1/messages/batches/*/cancel',
       name: 'messages.batches.cancel',
-      answer: async (query) => shown(query, await batches.cancel(query.caller.account, idIn(query))),
+      answer: async (query) => shown(query, await batches.cancel(query.caller.account, batchIdIn(query))),
     }),
     defineEndpoint({
       method: 'DELETE',
       path: '/v1/messages/batches/*',
       name: 'messages.batches.delete',
       async answer(query) {
-        const id = idIn(query)
+        const id = batchIdIn(query)
         await batches.remove(query.caller.account, id)
         return jsonReply({ id, type: 'message_batch_deleted' })
       },
@@ -70,7 +70,7 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
       async answer(query) {
         const { caller, exchange, services } = query
         const { signal } = exchange
-        return batches.results(caller.account, idIn(query), { signal, stallMs: services.stallMs })
+        return batches.results(caller.account, batchIdIn(query), { signal, stallMs: services.stallMs })
       },
     }),
   ]
@@ -79,21 +79,13 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
 async function listBatches(query: Query, batches: MessageBatches): Promise<Reply> {
   const { caller, exchange } = query
   const search = queryOf(exchange.target)
-  const limit = Number(search.get('limit') ?? 20)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw invalid('"limit" must be 1 to 1000.', 'limit')
-  const [before, after] = [search.get('before_id'), search.get('after_id')]
-  for (const [name, id] of [['before_id', before] as const, ['after_id', after] as const]) {
-    if (id !== null && !isId(id)) throw invalid(`"${name}" must be the id of a batch.`, name)
-  }
-  const place = before ?? after
-  const order = before === null ? 'desc' : 'asc'
-  const found = await batches.list(caller.account, {
-    limit: limit + 1,
-    order,
-    ...(place !== null && { after: place }),
-  })
+  const limit = limitIn(search, 20, 1_000)
+  const before = placeIn(search, 'before_id', 'batch')
+  const place = before ?? placeIn(search, 'after_id', 'batch')
+  const order = before === undefined ? 'desc' : 'asc'
+  const found = await batches.list(caller.account, { limit: limit + 1, order, ...(place && { after: place }) })
   const page = found.slice(0, limit)
-  if (before !== null) page.reverse()
+  if (before !== undefined) page.reverse()
   const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null]
   return jsonReply({
     data: page.map((batch) => shape(query, batch)),
@@ -131,15 +123,4 @@ function shape({ services }: Query, { id, createdAt, data }: StoredBatch): objec
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-/** The id in the path. Throws 404 for anything that cannot be one, because stores fail on some texts. */
-function idIn({ rest }: Query): string {
-  const id = decodeSegment(rest)
-  if (id === undefined || !isId(id)) throw noSuchBatch()
-  return id
-}
-
-function isId(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }
