@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
       .poll(() => stage.gateway.admin.accounts.find('typed-account'))
       .toMatchObject({ balance: '12.5', unlimited: false })
     await admin.go('#/accounts/acme')
-    await press('Edit daily')
+    await press('Edit: daily')
     await fill('Requests', '1500')
     await page.keyboard.press('Enter')
     await page.getByText('/ 1,500').waitFor()
