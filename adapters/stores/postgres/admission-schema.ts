@@ -8,27 +8,9 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
+import { admittingOne } from './admission-alone.ts'
 import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-
-/**
- * PL/pgSQL that locks the rows of `buckets`, sorted by name, and reads them into `used` and `at`. Missing rows are inserted
- * before any is locked: a transaction that inserts while it holds other rows could deadlock.
- */
-export const lockingBuckets: string = `
-      IF cardinality(buckets) > 0 THEN
-        IF (SELECT count(*) FROM @.buckets WHERE name = ANY (buckets)) < cardinality(buckets) THEN
-          INSERT INTO @.buckets (name) SELECT n FROM unnest(buckets) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
-        END IF;
-        SELECT array_agg(l.used ORDER BY l.i), array_agg(date_part('epoch', l.at) * 1000 ORDER BY l.i) INTO used, at FROM (
-          SELECT array_position(buckets, o.name) AS i, o.used, o.at FROM @.buckets o WHERE o.name = ANY (buckets)
-          ORDER BY o.name FOR UPDATE
-        ) l;
-      END IF;`
-
-/** PL/pgSQL that writes the buckets that were changed at `moment`. */
-export const writingBuckets: string = `
-        UPDATE @.buckets o SET used = used[array_position(buckets, o.name)], at = moment
-        WHERE o.name = ANY (buckets) AND at[array_position(buckets, o.name)] = moment_ms;`
+import { lockingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
@@ -59,9 +41,22 @@ export const admissionSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds, number of leases and their earliest end.
+      -- Per bucket: units in use at the last change, its time in milliseconds.
       used float8[];
       at float8[];
+      -- Per rate, and per slot: what is left before the call.
+      room float8[];
+      free int[];
+      was float8;
+      remaining bigint;
+      moment timestamptz;
+      moment_ms float8;
+      leased timestamptz;
+      is_usual bool;
+    BEGIN
+    ${admittingOne}
+    DECLARE
+      -- Per bucket: number of leases and their earliest end.
       held int[] := array_fill(0, ARRAY[cardinality(buckets)]);
       soonest timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(buckets)]);
       counted bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
@@ -77,17 +72,13 @@ export const admissionSchema: string = `
       verdicts bool[] := ended;
       outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(claims)]);
       standing text[] := outcomes;
-      -- Per rate, and per slot.
-      room float8[] := costs;
-      free int[] := places;
+      -- Per slot.
       mine bool[] := array_fill(false, ARRAY[cardinality(places)]);
       taken bool[] := mine;
       -- Accounts made for holds of zero.
       opened text[];
       ${capVariables}
 
-      moment timestamptz;
-      moment_ms float8;
       r record;
       b int;
       a int;
@@ -96,6 +87,8 @@ export const admissionSchema: string = `
       cap int := 0;
       admitted bool;
     BEGIN
+      room := costs;
+      free := places;
       ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
         IF cardinality(cap_scope) > 0 THEN
@@ -245,6 +238,7 @@ export const admissionSchema: string = `
       END IF;
       RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
         'balances', standing, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);
+    END;
     END
     $f$;
 `

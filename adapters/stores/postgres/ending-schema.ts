@@ -1,7 +1,7 @@
 /** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
-import { lockingBuckets, writingBuckets } from './admission-schema.ts'
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
 import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
+import { lockingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its
