@@ -42,20 +42,26 @@ function limited(rows: string): string {
 /** What adds the labels of some rows of `callRow` that do not exist. */
 export function addingLabels({ all, inserting, dialect }: Sql): (rows: readonly Values[]) => Promise<void> {
   const insert = inserting('usage_labels', labelTable)
-  const known = async (rows: ReadonlyMap<unknown, unknown>) => {
+  const known = async (...given: readonly ReadonlyMap<unknown, Values>[]) => {
     const text = `SELECT digest, label FROM @.usage_labels WHERE ${dialect.among('digest', dialect.each(':digests'))}`
-    const found = await all(text, { digests: JSON.stringify([...rows.keys()]) })
+    const found = await all(text, { digests: JSON.stringify(given.flatMap((rows) => [...rows.keys()])) })
     return new Map(found.map(({ digest, label }) => [digest, Number(label)]))
   }
-  const add = async (rows: ReadonlyMap<unknown, Values>) => {
-    const existing = await known(rows)
-    const missing = [...rows].filter(([digest]) => !existing.has(digest)).map(([, row]) => row)
-    if (missing.length > 0) await insert(missing)
-  }
   return async (rows) => {
+    const labels = new Map(rows.map((row) => [row['digest'], row]))
     const wholes = new Map(rows.map(wholeRow).map((row) => [row['digest'], row]))
-    await add(wholes)
-    const within = await known(wholes)
-    await add(new Map(rows.map((row) => [row['digest'], { ...row, within: within.get(wholeRow(row)['digest']) }])))
+    let found = await known(labels, wholes)
+    // Those of all accounts exist, but for the first request to a model.
+    const missing = lacking(wholes, found)
+    if (missing.length > 0) {
+      await insert(missing)
+      found = await known(labels, wholes)
+    }
+    const owned = lacking(labels, found).map((row) => ({ ...row, within: found.get(wholeRow(row)['digest']) }))
+    if (owned.length > 0) await insert(owned)
   }
+}
+
+function lacking(rows: ReadonlyMap<unknown, Values>, found: ReadonlyMap<unknown, number>): readonly Values[] {
+  return [...rows].filter(([digest]) => !found.has(digest)).map(([, row]) => row)
 }
