@@ -134,7 +134,7 @@ export class AdmissionServices {
         return guard.call(() => append(batch))
       },
       // Before that of charges, which are sent with it: a database writes both in one statement.
-      paceMs: Math.max(0, journalMs - aheadMs),
+      waitMs: Math.max(0, journalMs - aheadMs),
       most: usageOptions.queue ?? 10_000,
       dropped: ({ record: { id } }, error) => {
         this.droppedRecords++

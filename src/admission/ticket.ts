@@ -141,7 +141,7 @@ export class Ticket {
     if (records !== undefined) {
       const record = usageRecordOf(receipt, { cost, overage, basis, vendorCost, lines })
       recording = { record, userIsClaimed: caller.user === undefined }
-      if (this.keeper === undefined) records.add(recording)
+      if (this.keeper === undefined) records.add(recording, true)
     }
     this.keeper?.keep({ ...(ending && { end: ending }), ...(recording && { record: recording }) })
     const { currency } = options.billing

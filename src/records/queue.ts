@@ -8,7 +8,7 @@ export interface QueueOptions<T> {
    * Default 5.
    */
   readonly paceMs?: number
-  /** The same while all queued items may wait. Default `paceMs`. */
+  /** Milliseconds for which an item waits for more while all queued items may wait. Default `paceMs`. */
   readonly waitMs?: number
   /** Maximum number of queued items. */
   readonly most: number
@@ -37,6 +37,8 @@ export class Queue<T> {
   #pacing: NodeJS.Timeout | undefined
   /** Whether an item waits that may not. */
   #hasUrgent = false
+  /** Since when the oldest of the waiting items waits. */
+  #waitsSince = 0
   /** When the last batch was sent to an asynchronous store; undefined for a synchronous one. */
   #sentAt: number | undefined
   #failure: unknown
@@ -69,8 +71,10 @@ export class Queue<T> {
   add(item: T, mayWait: boolean = false): void {
     if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('the queue is full'))
     // A list of exactly one: `push` would make room for more, and a synchronous store never needs it.
-    if (this.#waiting.length === 0) this.#waiting = [item]
-    else this.#waiting.push(item)
+    if (this.#waiting.length === 0) {
+      this.#waiting = [item]
+      if (mayWait) this.#waitsSince = performance.now()
+    } else this.#waiting.push(item)
     if (!mayWait) return this.hurry()
     if (this.#sending.length === 0 && this.#timer === undefined) this.#paced()
   }
@@ -121,8 +125,9 @@ export class Queue<T> {
   /** Sends the next batch when it is due. */
   #paced(): void {
     const { paceMs = usualPaceMs, waitMs: longMs = paceMs } = this.#options
-    const atMostMs = this.#hasUrgent ? paceMs : longMs
-    const waitMs = this.#sentAt === undefined ? 0 : this.#sentAt + atMostMs - performance.now()
+    const sentAt = this.#sentAt
+    const due = this.#hasUrgent ? (sentAt ?? 0) + paceMs : this.#waitsSince + longMs
+    const waitMs = sentAt === undefined ? 0 : due - performance.now()
     if (waitMs > 0 && this.#waiting.length < this.#batchSize && this.#idle.size === 0) {
       this.#pacing ??= setTimeout(() => {
         this.#pacing = undefined

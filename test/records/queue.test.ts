@@ -66,6 +66,17 @@ describe('a queued item', () => {
       expect(sizes).toEqual([1, 1, 2])
     })
 
+    test('may wait as long after a time without any', async () => {
+      const { queue, sizes } = await paced()
+      await vi.advanceTimersByTimeAsync(10_000)
+      queue.add('second', true)
+      await vi.advanceTimersByTimeAsync(249)
+      queue.add('third', true)
+      expect(sizes).toEqual([1])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(sizes).toEqual([1, 2])
+    })
+
     test('waits no longer once the queue is hurried', async () => {
       const { queue, sizes } = await paced()
       queue.add('second', true)

@@ -90,7 +90,7 @@ export class TaskBilling implements VideoBilling {
       if (watchesCosts && vendorCost !== undefined) costs = callCosts(amount, vendorCost, admission.options.currency)
       const charges = { cost: amount, overage, basis, vendorCost, ...lines }
       const record = usageRecordOf({ ...receipt, id: task.data.attempt }, charges)
-      admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
+      admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true }, true)
     }
     const { currency } = admission.options.billing
     if (ledger === undefined || currency === undefined) return deliver(receipt, costs)

@@ -23,7 +23,7 @@ export function settling(
       const { amount } = end
       await guard.call(() => (amount === undefined ? ledger.release(end) : ledger.settle({ ...end, amount })))
     }
-    if (record !== undefined) admission.records?.add(record)
+    if (record !== undefined) admission.records?.add(record, true)
     alerts?.start()
   }
 }
