@@ -20,7 +20,6 @@ import type {
 /** A list question without its page, because a CSV file has all pages. */
 type Whole<Question> = Question extends unknown ? Omit<Question, 'limit' | 'after'> : never
 
-/** What has the lists. */
 interface Listed {
   readonly accounts: AccountAdmin
   readonly keys: KeyAdmin

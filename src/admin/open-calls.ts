@@ -20,7 +20,6 @@ export interface OpenCallView extends Pick<Receipt, Known | 'provider' | 'provid
   readonly disconnected: boolean
 }
 
-/** The most calls in an answer. */
 const mostCalls = 1_000
 
 const rule = strict(ofAny)

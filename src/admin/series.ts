@@ -67,7 +67,6 @@ export type Summing = (question: UsageQuestion & { readonly timeZone?: string })
 const lengths = { minute: 60_000, quarter: 900_000, hour: 3_600_000 }
 const counts: readonly Count[] = ['requests', 'incomplete', 'uncosted', ...usageUnits]
 
-/** The most periods of one question. */
 const mostPeriods = 400
 
 /** The most rows of sums by name and period that are read at once from a store that returns those of all names. */
@@ -122,7 +121,6 @@ export function largestOf<Row extends Sums>(rows: readonly Row[], { most, measur
 
 type Point = { -readonly [Name in keyof Sums]: Sums[Name] } & { readonly at: number }
 
-/** The periods of a range. */
 class Periods {
   readonly #starts: readonly number[]
   readonly #question: Pick<UsageQuestion, 'offsetMinutes' | 'periodMs'> & { readonly timeZone?: string }

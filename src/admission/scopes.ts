@@ -89,7 +89,6 @@ function scopeNamed(name: string, owner: string, limits: ParsedRate): Scope {
   }
 }
 
-/** Name of the bucket of one measure in a scope. */
 function bucketOf(scope: string, measure: Measure): string {
   return `${scope} ${measure}`
 }

@@ -11,7 +11,6 @@ export interface OpenKeysOptions {
   readonly now: () => number
 }
 
-/** Ends one request. */
 type End = (reason: GatewayError) => void
 
 interface OpenKey {

@@ -152,7 +152,6 @@ export function tell(
   if (serviceTier !== undefined) meter.serviceTier = serviceTier
 }
 
-/** The chunks in frames. */
 function chunksIn<Chunk>({ frames }: ContentFrames): Chunk[] {
   const lines = asText(frames).split('\n\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line.slice('data: '.length)) as Chunk)

@@ -1,6 +1,5 @@
 import { GatewayError, type ErrorCode, type Fault } from '../errors.ts'
 
-/** The faults of errors that do not name one. */
 const byCode: Readonly<Record<ErrorCode, Fault>> = {
   invalid_request_error: 'caller_invalid_request',
   unsupported_parameter: 'caller_invalid_request',

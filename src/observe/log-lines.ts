@@ -84,7 +84,6 @@ export class FailureLines implements Telemetry {
   }
 }
 
-/** The lines of one request. */
 class CallLines implements CallListener {
   readonly #lines: FailureLines
   readonly #call: ObservedCall
@@ -120,7 +119,6 @@ class CallLines implements CallListener {
   }
 }
 
-/** The line of one attempt. */
 class AttemptLine implements AttemptListener {
   readonly #lines: FailureLines
   readonly #attempt: ObservedAttempt

@@ -4,7 +4,6 @@ import type { UsageFilter, UsageRecord, UsageStore } from '../observe/usage/cont
 import { allPages, fresh, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 
-/** The record of a refused request. */
 function refused(changes: Partial<UsageRecord>): UsageRecord {
   const counts = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 }
   const rest = { code: 'rate_limit_exceeded', attempts: 0, cost: 0n, basis: 'none' } as const

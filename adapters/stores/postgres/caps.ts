@@ -16,7 +16,6 @@ import { scopeOf } from './batch-columns.ts'
 import type { Database } from './database.ts'
 import { sweepOf } from './sweep.ts'
 
-/** Amounts as text. */
 type Texts<T> = { readonly [measure in keyof T]: T[measure] extends bigint ? string : string | null }
 
 type Overrides = Texts<CapOverride['limits']>

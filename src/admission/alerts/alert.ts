@@ -2,7 +2,6 @@ import type { Notice } from '../../money/caps/contract.ts'
 import type { BalanceNotice, CapNotice } from '../alert-thresholds.ts'
 import { formatMoney } from '../../money/money.ts'
 
-/** What alerts have in common. */
 interface AnyAlert {
   /** The same for each delivery of an alert, so that repetitions can be recognised. */
   readonly id: string

@@ -83,7 +83,6 @@ interface TextChatParts {
   readonly context: AnswerContext
 }
 
-/** The chat for one prompt. */
 class TextChat {
   readonly tally: Tally = { usage: undefined, textBytes: 0 }
   readonly #provider: Provider

@@ -35,7 +35,6 @@ export interface FileServices extends TaskKeeping {
 const fileLifeMs = 30 * 86_400_000
 /** Milliseconds after which a file that is not complete was broken off. */
 const uploadMs = 86_400_000
-/** The most files of an account. */
 const mostFiles = 1_000
 const leaseMs = 60_000
 

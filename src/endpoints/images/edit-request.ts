@@ -36,7 +36,6 @@ const kinds: FieldKinds = {
 
 const { model, n, size, response_format: format, user } = imageFields
 
-/** A form with images. */
 interface ImageForm {
   readonly schema: z.ZodType
   readonly kinds: FieldKinds

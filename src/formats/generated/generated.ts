@@ -15,7 +15,6 @@ export interface GeneratedTraits {
   readonly dropParams?: readonly string[] | undefined
 }
 
-/** The fields of a conversation. */
 const fieldNames: FieldNames = {
   turns: ['turns'],
   tools: ['tools'],

@@ -1,7 +1,6 @@
 /** Recomputes the balances of a memory ledger. */
 import type { LedgerAccount, LedgerAudit, LedgerEntry } from './contract.ts'
 
-/** Sums of entries. */
 interface Sums {
   credits: bigint
   settlements: bigint

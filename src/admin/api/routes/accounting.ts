@@ -35,7 +35,6 @@ const difference = z.object({
   recorded: money.optional(),
 })
 
-/** The most differences in one response. */
 const mostDifferences = 1_000
 
 const statement = z.object({

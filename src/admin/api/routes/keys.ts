@@ -60,7 +60,6 @@ const createdKey = component(
   }),
 )
 
-/** A key that replaces another. */
 const rotatedKey = component(
   'RotatedKey',
   createdKey.extend({
