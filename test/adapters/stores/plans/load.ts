@@ -34,7 +34,7 @@ export async function load({ query }: Pick<Explained, 'query'>, schema: string, 
       'd', ${endsMs} - 3600000 FROM ${series}`,
     `responses (account, id, items, body, ends) SELECT 'account ' || (n % 1000 + 1), 'resp ' || n, '[]', '{}', ${endsMs}
       FROM ${series}`,
-    `content (id, account, "user", day, data_key, session, at, body) SELECT 'req ' || n, 'account ' || (n % 1000 + 1),
+    `content (id, account, "user", day, key, session, at, body) SELECT 'req ' || n, 'account ' || (n % 1000 + 1),
       'user ' || n % 5000, to_char(date '2030-01-01' + n % 30, 'YYYY-MM-DD'), 'key ' || n, 'session ' || n / 10, n, ''
       FROM ${series}`,
     `content_keys (id, account, "user", day, sealed) SELECT 'key ' || n, 'account ' || (n % 1000 + 1),
