@@ -24,6 +24,11 @@ test.skipIf(!long)('300 histories on Postgres keep them too', { timeout: 3_600_0
   expect({ histories, isRepeatable }).toEqual({ histories: 300, isRepeatable: true })
 })
 
+test('every planted fault fits its source', () => {
+  const source = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  expect(faults.filter(({ file, find }) => source(file).split(find).length !== 2)).toEqual([])
+})
+
 test('a planted fault is found, and its history is shortened to what it takes', async () => {
   const fault = faults.find(({ name }) => name === 'a settlement leaves the hold open')
   const work = { kinds: ['memory'], from: 1, seeds: 5, stops: true, shrinks: true } as const
