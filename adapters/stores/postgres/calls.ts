@@ -17,7 +17,7 @@ import type { Database } from './database.ts'
 import { postgresSql } from './sql.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
-const journalSql = 'CALL @.journal($1::jsonb, $2::jsonb, $3::bool, NULL)'
+const journalSql = 'CALL @.journal($1::jsonb, $2::jsonb, $3::bool, $4::bool, NULL)'
 
 /** The result of `admit_calls`. `left` and `free` are those of all calls, one after the other; amounts are text. */
 interface AdmittedColumns {
@@ -48,6 +48,9 @@ type JournalItem = { readonly ending: AdmissionEnd } | { readonly usage: readonl
 /** What became of it: of an ending, the verdict on its hold; of usage, whether it was added and all labels exist. */
 type JournalResult = SettleVerdict | boolean | undefined
 
+/** The code of a `COMMIT` in a transaction of the host. */
+const inTransaction = '2D000'
+
 /** Maximum numbers of concurrent batches. */
 const lanes = { admissions: 2, journal: 1 }
 
@@ -59,6 +62,8 @@ export class Calls {
   readonly #sweeps: readonly Sweep[]
   readonly #admissions: Batches<AdmissionItem, AdmissionResult>
   readonly #journal: Batches<JournalItem, JournalResult>
+  /** Whether the journal has transactions of its own: false if the host's `query` runs each statement in one. */
+  #apart = true
 
   /** `durable`: every hold is on disk before its call is admitted. Otherwise only holds with `durable` are. */
   constructor(database: Database, durable: boolean) {
@@ -125,10 +130,20 @@ export class Calls {
     })
   }
 
+  async #journaled(values: readonly unknown[]): Promise<Journaled> {
+    try {
+      return await this.#database.result<Journaled>(journalSql, [...values, this.#apart])
+    } catch (error) {
+      if (!this.#apart || (error as { code?: unknown }).code !== inTransaction) throw error
+      this.#apart = false
+      return this.#database.result<Journaled>(journalSql, [...values, false])
+    }
+  }
+
   async #write(items: readonly JournalItem[]): Promise<JournalResult[]> {
     const endings = items.flatMap((item) => ('ending' in item ? item.ending : []))
     const usage = items.flatMap((item) => ('usage' in item ? item.usage : []))
-    const { ended, missing } = await this.#database.result<Journaled>(journalSql, [
+    const { ended, missing } = await this.#journaled([
       endings.length > 0 ? endingColumns(endings) : null,
       usage.length > 0 ? JSON.stringify(usage) : null,
       usage.length > 0 || endings.some(({ end }) => end !== undefined),

@@ -107,15 +107,19 @@ export const endingSchema: string = `
     $f$;
 
     -- Ends calls and adds usage, in transactions that do not wait for the disk, because accounts would be locked meanwhile. If
-    -- \`durable\`, a last one does, and with it the others are on disk. If usage cannot be added, \`missing\` is NULL.
-    CREATE PROCEDURE @.journal(endings jsonb, records jsonb, durable bool, INOUT result jsonb) LANGUAGE plpgsql AS $f$
+    -- \`durable\`, a last one does, and with it the others are on disk. Unless \`apart\`, all belongs to the caller's transaction.
+    -- If usage cannot be added, \`missing\` is NULL.
+    CREATE PROCEDURE @.journal(endings jsonb, records jsonb, durable bool, apart bool, INOUT result jsonb)
+    LANGUAGE plpgsql AS $f$
     DECLARE
       missing int;
     BEGIN
       IF endings IS NOT NULL THEN
         ${callOf('end_calls', endingTypes, '', 'endings').replace(' AS result', ' INTO result')};
-        PERFORM set_config('synchronous_commit', 'off', true);
-        COMMIT;
+        IF apart THEN
+          PERFORM set_config('synchronous_commit', 'off', true);
+          COMMIT;
+        END IF;
       END IF;
       IF records IS NOT NULL THEN
         BEGIN
@@ -123,8 +127,10 @@ export const endingSchema: string = `
         EXCEPTION WHEN OTHERS THEN
           missing := NULL;
         END;
-        PERFORM set_config('synchronous_commit', 'off', true);
-        COMMIT;
+        IF apart THEN
+          PERFORM set_config('synchronous_commit', 'off', true);
+          COMMIT;
+        END IF;
       END IF;
       IF durable THEN
         PERFORM pg_logical_emit_message(true, 'modelhatch', '');

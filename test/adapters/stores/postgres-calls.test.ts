@@ -52,7 +52,7 @@ async function opened(options: PostgresOptions = {}, beforeSend: (sent: Sent) =>
 }
 
 /** A bundle over one client that records `synchronous_commit` at the end of the transaction of each statement. */
-async function committing(options: PostgresOptions = {}) {
+async function committing(options: PostgresOptions = {}, isApart = (text: string) => text.startsWith('CALL')) {
   const client = new Client({ connectionString: postgresUrl })
   await client.connect()
   const schema = ownName()
@@ -60,7 +60,7 @@ async function committing(options: PostgresOptions = {}) {
   let last = Promise.resolve<unknown>(undefined)
   const query = async (text: string, values?: unknown[]) => {
     // Has transactions of its own.
-    if (text.startsWith('CALL')) return client.query(text, values)
+    if (isApart(text)) return client.query(text, values)
     await client.query('BEGIN')
     try {
       const result = await client.query(text, values)
@@ -236,6 +236,19 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
       else await storage.ledger.release({ id: `call ${made}`, account })
       expect((await client.query(ends)).rows).toEqual([{ how: 'off', written: true }])
     }
+  })
+
+  test('calls are ended and usage is added where the host runs each statement in a transaction', async () => {
+    const { storage, commits, of } = await committing({}, () => false)
+    await storage.admission.admit(claimOf('a'), holdOf('a', 5n))
+    const record = usageRecord({ id: 'a', account, startedAt: Date.now() })
+    await Promise.all([storage.ledger.settle({ id: 'a', account, amount: 2n }), storage.usage.append([record])])
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 998n, held: 0n })
+    expect((await storage.usage.list({ account })).items).toHaveLength(1)
+    const before = commits.length
+    await storage.ledger.settle({ id: 'b', account, amount: 1n })
+    expect(commits.slice(before), 'the first time is remembered').toEqual([['journal', 'on']])
+    expect(of('journal')).not.toContain('off')
   })
 
   test('usage is added with the endings of the same turn; if that fails, calls are ended nevertheless', async () => {
