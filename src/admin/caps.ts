@@ -82,7 +82,7 @@ export class CapAdmin {
     }
     const override = {
       name,
-      limits: converted<CapOverride['limits']>(limits, stored),
+      limits: converted(limits, stored),
       ...(until !== undefined && { until }),
     }
     return this.#changed('caps.override', request.account, cap, (caps) => caps.override(override))
@@ -171,7 +171,7 @@ function view({ cap, per, tag }: CallerCap, state: CapState, overrides: readonly
     used: converted(settled, shown),
     held: converted(held, shown),
     overrides: overrides.map(({ limits: replaced, until }) => ({
-      ...converted<CapLimitsChange>(replaced, shown),
+      ...converted(replaced, shown),
       ...(until !== undefined && { until }),
     })),
   }
@@ -181,12 +181,12 @@ const shown = { money: formatMoney, tokens: Number, calls: Number }
 const stored = { money: parseMoney, tokens: BigInt, calls: BigInt }
 
 /** The amounts that are given, in another form. Null stays. */
-function converted<Amounts>(
+function converted<To extends Readonly<Record<CapMeasure, (amount: never) => unknown>>>(
   amounts: Readonly<Partial<Record<CapMeasure, unknown>>>,
-  to: Readonly<Record<CapMeasure, (amount: never) => unknown>>,
-): Amounts {
+  to: To,
+): { [Measure in CapMeasure]: ReturnType<To[Measure]> } {
   const given = capMeasures.filter((measure) => amounts[measure] !== undefined)
   return Object.fromEntries(
     given.map((measure) => [measure, amounts[measure] === null ? null : to[measure](amounts[measure] as never)]),
-  ) as Amounts
+  ) as { [Measure in CapMeasure]: ReturnType<To[Measure]> }
 }
