@@ -23,6 +23,7 @@ export async function loadMysql(run: Run, prefix: string, rows: number): Promise
     `accounts (id, balance) SELECT concat('account ', n), 1000000 FROM ${all}`,
     `keys (id, hash, account, created_at, version, record, changed) SELECT concat('key ', n), concat('hash ', n),
       concat('account ', n), n, 1, '{}', ${dialect.now} - n * 60000.0 FROM ${all}`,
+    `vendor_keys (account, provider, sealed, hint, created_at) SELECT concat('account ', n), 'openai', 's', 'h', n FROM ${all}`,
     `buckets (name, held, soonest) SELECT concat('places account ', n), 1, ${dialect.now} + 3600000 FROM ${all}`,
     `places (bucket, holder, ends) SELECT concat('places account ', n), concat('holder ', n), ${dialect.now} + 3600000 FROM ${all}`,
     `holds (id, account, amount, ends) SELECT concat('held ', n), concat('account ', n), 1, ${ends} FROM ${all}`,

@@ -8,7 +8,7 @@ import { operate, watched } from './operations.ts'
 import { explainedPglite, explainedPool, scansOf, type Explained } from './postgres.ts'
 
 /** Tables that may be read whole, because they have few rows. */
-const small = ['modelhatch_layout', 'upgrades']
+const small = ['modelhatch_layout', 'upgrades', 'vendor_key_changes']
 /** Postgres plans a prepared statement for its values five times, before it considers a generic plan. */
 const rounds = long ? 7 : 1
 
