@@ -170,6 +170,8 @@ test('batches are listed in pages, and deleted once they have ended, at the vend
   expect((await read(client.messages.batches.list({ limit: 2 }))).map(({ id }) => id)).toEqual(ids)
   const before = await client.messages.batches.list({ before_id: ids[2] as string, limit: 1 })
   expect(before.data.map(({ id }) => id)).toEqual([ids[1]])
+  const odd = client.messages.batches.list({ before_id: ids[2] as string, after_id: 'no id' })
+  await expect(odd).rejects.toThrow('must be the id of a batch')
   await expect(client.messages.batches.delete(ids[0] as string)).rejects.toThrow(BadRequestError)
   vendor.end()
   pass()

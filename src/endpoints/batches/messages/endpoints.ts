@@ -81,7 +81,8 @@ async function listBatches(query: Query, batches: MessageBatches): Promise<Reply
   const search = queryOf(exchange.target)
   const limit = limitIn(search, 20, 1_000)
   const before = placeIn(search, 'before_id', 'batch')
-  const place = before ?? placeIn(search, 'after_id', 'batch')
+  const after = placeIn(search, 'after_id', 'batch')
+  const place = before ?? after
   const order = before === undefined ? 'desc' : 'asc'
   const found = await batches.list(caller.account, { limit: limit + 1, order, ...(place && { after: place }) })
   const page = found.slice(0, limit)
