@@ -6,9 +6,14 @@ import { fromRecord, toRecord, type Stored, type TaskKeeping } from './stored.ts
 /** Milliseconds by which the times of two processes may differ. */
 const skewMs = 1_000
 
-/** An id that follows from account, `kind` and idempotency key, so that a retry finds the same task; else one of 192 random bits. */
+/** An id of 192 random bits. */
+export function newTaskId(prefix: string): string {
+  return prefix + randomBytes(24).toString('base64url')
+}
+
+/** An id that follows from account, `kind` and idempotency key, so that a retry finds the same task; without a key a new one. */
 export function taskId(prefix: string, account: string, kind: string, key: string | undefined): string {
-  if (key === undefined) return prefix + randomBytes(24).toString('base64url')
+  if (key === undefined) return newTaskId(prefix)
   const text = JSON.stringify([account, kind, key])
   return prefix + createHash('sha256').update(text).digest('base64url').slice(0, 32)
 }

@@ -94,7 +94,7 @@ export class Scheduler {
       settled()
     }
     this.now = Math.max(this.now, end)
-    // The system gets its turn, too: among others, what nothing refers to any more is told.
+    // One turn of the event loop, in which finalization registries run their callbacks, too.
     await new Promise((resolve) => real.setImmediate(resolve))
   }
 

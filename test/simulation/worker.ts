@@ -72,7 +72,7 @@ async function load({ kinds, from, fault, shrinks = false }: Work): Promise<Load
   const { install } = await import('./scheduler.ts')
   const { planOf, runOn } = await import('./history.ts')
   install()
-  // Nobody reads the stacks of the many errors that are meant.
+  // Histories make many errors on purpose; without stack traces they cost less.
   if (!shrinks) Error.stackTraceLimit = 0
   const run = runOn(database)
   // The first statements of a database without a server take other turns of the event loop than the same ones later.

@@ -8,7 +8,7 @@ type ColumnTypes<T> = {
 
 interface RecordTable<T> {
   readonly columns: readonly Column[]
-  /** What stands in `CREATE TABLE`. */
+  /** The column definitions of a `CREATE TABLE` statement. */
   readonly definitions: (dialect: Dialect) => string
   /** The statement that inserts a row, whose values have the names of the fields. */
   readonly inserting: (table: string) => string

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../errors.ts'
 import type { StoredContent } from '../../tasks/files/stored-content.ts'
-import { taskId } from '../../tasks/insert.ts'
+import { newTaskId } from '../../tasks/insert.ts'
 import { changed, fromRecord, Tasks, toRecord, type Stored, type TaskKeeping } from '../../tasks/stored.ts'
 import type { SweeperOptions } from '../../tasks/sweeper.ts'
 
@@ -56,7 +56,7 @@ export class Files extends Tasks<FileData> {
 
   /** Keeps a file. Rejects with the error of its bytes, if they fail, and keeps nothing then. */
   async add(
-    { account, id = taskId('file-', '', 'files', undefined), ...known }: NewFile,
+    { account, id = newTaskId('file-'), ...known }: NewFile,
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<StoredFile> {
     const { store, now, content } = this.#services
