@@ -13,10 +13,11 @@ export function mysqlSql(database: Database): Sql {
   const ask = (to: Ask, text: string, values: Values) => to(...marked(text, values))
   const many = async (text: string, values: Values = {}) =>
     (await database.use((to) => ask(to, text, values), longMs)).rows
+  const all = async (text: string, values: Values = {}) => (await database.use((to) => ask(to, text, values))).rows
   const run = async (text: string, values: Values = {}) => (await database.use((to) => ask(to, text, values))).changed
   return {
     dialect,
-    all: async (text, values = {}) => (await database.use((to) => ask(to, text, values))).rows,
+    all,
     many,
     run,
     insert: async (text, values) => {
@@ -31,17 +32,20 @@ export function mysqlSql(database: Database): Sql {
       database.transaction(async (to) => {
         for (const text of texts) await ask(to, text, values)
       }),
-    change: (table, set, which, { key, ...values }) =>
-      database.transaction(async (to) => {
+    async change(table, set, which, { key, ...values }) {
+      const some = `SELECT ${key} FROM @.${table} WHERE ${which}`
+      if ((await all(some, values)).length === 0) return []
+      return database.transaction(async (to) => {
         const columns = key.split(', ')
-        const { rows } = await ask(to, `SELECT ${key} FROM @.${table} WHERE ${which} FOR UPDATE SKIP LOCKED`, values)
+        const { rows } = await ask(to, `${some} FOR UPDATE SKIP LOCKED`, values)
         if (rows.length === 0) return []
         const found = rows.map((_, row) => `(${columns.map((name) => `${name} = :${name}_${row}`).join(' AND ')})`)
         const named = rows.flatMap((row, at) => columns.map((name) => [`${name}_${at}`, row[name]] as const))
-        const all: Values = { ...values, ...Object.fromEntries(named) }
-        await ask(to, `UPDATE @.${table} SET ${set} WHERE ${found.join(' OR ')}`, all)
-        return (await ask(to, `SELECT * FROM @.${table} WHERE ${found.join(' OR ')}`, all)).rows
-      }),
+        const given: Values = { ...values, ...Object.fromEntries(named) }
+        await ask(to, `UPDATE @.${table} SET ${set} WHERE ${found.join(' OR ')}`, given)
+        return (await ask(to, `SELECT * FROM @.${table} WHERE ${found.join(' OR ')}`, given)).rows
+      })
+    },
     inserting(table, columns) {
       const names = columns.map(([name]) => columnOf(name)).join(', ')
       const row = `(${columns.map(() => '?').join(', ')})`

@@ -20,7 +20,10 @@ export interface Sql {
    * depend on what another one changes, because Postgres runs them as one statement.
    */
   readonly batch: (texts: readonly string[], values?: Values) => Promise<void>
-  /** Changes rows, selected by a condition of `dialect.some`, and returns them. `key`: the columns of their primary key. */
+  /**
+   * Changes rows, selected by a condition of `dialect.some`, and returns them. Locks nothing if there are none, because sweeps
+   * find none most of the time. `key`: the columns of their primary key.
+   */
   readonly change: (
     table: string,
     set: string,

@@ -68,8 +68,6 @@ export function sqlTasks(
       if (claims++ % claimsBetweenPurges === 0) {
         if ((await run(`DELETE FROM @.${table} WHERE ${expired}`, { now })) === purgeLimit) claims = 0
       }
-      // Most of the time nothing is due. Reading that takes no lock.
-      if ((await all(`SELECT 1 AS one FROM @.${table} WHERE ${isDue} 1`, { now })).length === 0) return []
       const claimed = await change(
         table,
         'version = version + 1, leased_until = :until',

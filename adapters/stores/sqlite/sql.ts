@@ -24,7 +24,11 @@ export function sqliteSql(database: Database): Sql {
     all: rows,
     many: rows,
     insert: async (text, values) => database.read(() => run(`${text} ON CONFLICT DO NOTHING`, values) > 0),
-    change: (table, set, some, values) => rows(`UPDATE @.${table} SET ${set} WHERE ${some} RETURNING *`, values),
+    change: async (table, set, some, values) =>
+      database.read(() => {
+        if (all(`SELECT 1 FROM @.${table} WHERE ${some} LIMIT 1`, values).length === 0) return []
+        return all(`UPDATE @.${table} SET ${set} WHERE ${some} RETURNING *`, values)
+      }),
     run: async (text, values = {}) => database.read(() => run(text, values)),
     batch: async (texts, values = {}) =>
       database.transaction(() => {

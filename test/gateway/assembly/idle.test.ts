@@ -14,9 +14,15 @@ beforeEach(
 )
 afterEach(() => void vi.useRealTimers())
 
-/** A database that counts the statements it executes. */
+/** A database that counts the statements it executes, and keeps those that take the write lock. */
 class CountingDatabase extends DatabaseSync {
   executed = 0
+  readonly locking: string[] = []
+
+  override exec(sql: string): void {
+    if (sql.startsWith('BEGIN')) this.locking.push(sql)
+    super.exec(sql)
+  }
 
   override prepare(sql: string): StatementSync {
     const statement = super.prepare(sql)
@@ -25,6 +31,7 @@ class CountingDatabase extends DatabaseSync {
       Object.assign(statement, {
         [name]: (...values: unknown[]) => {
           this.executed++
+          if (/^(?:INSERT|UPDATE|DELETE)/.test(sql.trim())) this.locking.push(sql)
           return execute(...values)
         },
       })
@@ -33,7 +40,7 @@ class CountingDatabase extends DatabaseSync {
   }
 }
 
-test('an idle process executes at most one statement in five seconds, also after calls', async () => {
+test('an idle process executes at most one statement in five seconds and locks only to delete, also after calls', async () => {
   const database = new CountingDatabase(':memory:')
   const gateway = createGateway({
     models: { m: { provider: demo({ paceMs: 0 }), price: { input: '1', output: '1' } } },
@@ -51,7 +58,9 @@ test('an idle process executes at most one statement in five seconds, also after
   const whileIdle = async () => {
     await vi.advanceTimersByTimeAsync(120_000)
     const before = database.executed
+    database.locking.length = 0
     await vi.advanceTimersByTimeAsync(idleMs)
+    expect(database.locking.filter((sql) => !sql.startsWith('DELETE'))).toEqual([])
     return database.executed - before
   }
   const most = idleMs / 5_000
