@@ -1,5 +1,6 @@
 import type { LedgerAccount, LedgerEntry } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
+import { picked } from '../records/picked.ts'
 
 /** An account, with amounts as decimal strings. */
 export interface AccountView extends Omit<LedgerAccount, 'balance' | 'held'> {
@@ -19,10 +20,12 @@ export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
 
 /** The entry as hosts and customers see it. */
 export function entryView(entry: LedgerEntry): EntryView {
-  return { ...entry, amount: formatMoney(entry.amount), overage: formatMoney(entry.overage) }
+  const fields = picked(entry, ['number', 'account', 'kind', 'reference', 'note', 'at'])
+  return { ...fields, amount: formatMoney(entry.amount), overage: formatMoney(entry.overage) }
 }
 
 /** The account as hosts and customers see it. */
-export function view({ balance, held, ...account }: LedgerAccount): AccountView {
-  return { ...account, balance: formatMoney(balance), held: formatMoney(held) }
+export function view(account: LedgerAccount): AccountView {
+  const fields = picked(account, ['id', 'name', 'unlimited', 'createdAt'])
+  return { ...fields, balance: formatMoney(account.balance), held: formatMoney(account.held) }
 }

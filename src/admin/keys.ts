@@ -16,6 +16,7 @@ import { requireMethod, requireId, requireValid } from './check.ts'
 import { id, keySearch, lasting, overlapMs as overlap, page } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
 import { mapPage } from '../records/page.ts'
+import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'
 
 /** A key record without its hash, to show to the key's owner. */
@@ -255,6 +256,18 @@ function requireStored({ source }: KeyRecord): void {
 
 const personal: ReadonlySet<string> = new Set(keyFieldsWith('personal'))
 
-function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {
-  return record
+const shown = [
+  'id',
+  'prefix',
+  'account',
+  'group',
+  ...keyNames,
+  'createdAt',
+  'continues',
+  'revokedAt',
+  'source',
+] as const satisfies readonly (keyof KeyView)[]
+
+function view(record: KeyRecord): KeyView {
+  return picked(record, shown)
 }

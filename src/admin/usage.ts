@@ -2,7 +2,9 @@ import type { Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageSummary } from '../observe/usage/contract.ts'
+import { usageFieldsWith } from '../observe/usage/fields.ts'
 import { findRecord } from '../observe/usage/record-ids.ts'
+import { usageUnits } from '../observe/usage/units.ts'
 import * as z from 'zod'
 import { strict } from '../records/rules.ts'
 import { ofAny, requireMethod, requireScoped, requireValid } from './check.ts'
@@ -20,6 +22,7 @@ import {
   usageSums,
 } from './questions.ts'
 import { mapPage } from '../records/page.ts'
+import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'
 import { costView, type CostQuestion, type CostView } from './cost-view.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
@@ -146,7 +149,8 @@ export class UsageAdmin {
     const all = await this.#sums(rest)
     const largest = rest.largest && new Set(largestOf(all, rest.largest))
     const rows = largest === undefined ? all : all.filter((row) => largest.has(row))
-    return rows.map((row) => rowView(row, costs))
+    const fields = [...rest.by, 'requests', 'incomplete', ...usageUnits] as const
+    return rows.map((row) => rowView(row, fields, costs))
   }
 
   /** Sums by periods of a range for charts, of `account` or with `all: true` of all, and of the largest models, keys and so on. */
@@ -199,14 +203,21 @@ export class UsageAdmin {
   }
 }
 
-function view({ vendorCost, ...record }: UsageRecord, costs: boolean): UsageView {
-  const { cost, overage } = record
+const recordFields = usageFieldsWith().filter((name) => name !== 'vendorCost')
+
+function view(record: UsageRecord, costs: boolean): UsageView {
+  const { cost, overage, vendorCost } = record
   const shown = costs ? costView(cost, vendorCost) : {}
-  return { ...record, cost: formatMoney(cost), overage: formatMoney(overage), ...shown }
+  return { ...picked(record, recordFields), cost: formatMoney(cost), overage: formatMoney(overage), ...shown }
 }
 
-function rowView({ vendorCost, uncosted, ...row }: UsageSummary, costs: boolean): StatisticsRow {
-  return { ...row, cost: formatMoney(row.cost), ...(costs && { ...costView(row.cost, vendorCost), uncosted }) }
+function rowView(
+  row: UsageSummary,
+  fields: readonly Exclude<keyof UsageSummary, 'cost' | 'vendorCost' | 'uncosted'>[],
+  costs: boolean,
+): StatisticsRow {
+  const { cost, vendorCost, uncosted } = row
+  return { ...picked(row, fields), cost: formatMoney(cost), ...(costs && { ...costView(cost, vendorCost), uncosted }) }
 }
 
 const quarterMs = 900_000

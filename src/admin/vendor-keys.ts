@@ -1,6 +1,7 @@
 import { GatewayError, invalid } from '../errors.ts'
 import type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../models/vendor-keys/contract.ts'
 import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
+import { picked } from '../records/picked.ts'
 import { strict } from '../records/rules.ts'
 import { requireId, requireValid } from './check.ts'
 import { apiKey as apiKeyRule, id } from './questions.ts'
@@ -12,8 +13,10 @@ export interface NewVendorKey extends VendorKeyName {
   readonly apiKey: string
 }
 
+const shown = ['account', 'provider', 'hint', 'createdAt', 'by'] as const
+
 /** What is shown of an account's own key at a vendor. */
-export type VendorKeyView = Omit<VendorKeyRecord, 'sealed'>
+export type VendorKeyView = Pick<VendorKeyRecord, (typeof shown)[number]>
 
 /** The result of `vendorKeys.rotate`. */
 export interface VendorKeyRotation {
@@ -79,7 +82,7 @@ export class VendorKeyAdmin {
     requireId(account, 'account')
     const records = await this.#store.ask((store) => store.list(account))
     return records
-      .map(({ sealed: _sealed, ...view }) => view)
+      .map((record) => picked(record, shown))
       .sort((left, right) => (left.provider < right.provider ? -1 : 1))
   }
 

@@ -4,6 +4,7 @@ import type { Cap } from '../records/cap.ts'
 import { caps } from '../records/cap-rules.ts'
 import type { Rate } from '../records/rate.ts'
 import { rate } from '../records/rate-rules.ts'
+import { picked } from '../records/picked.ts'
 import { instant, storable } from '../records/rules.ts'
 import { addresses, models, tags, user } from './key-rules.ts'
 
@@ -81,7 +82,5 @@ function shapeOf(of: (rule: z.ZodType) => z.ZodOptional): Record<keyof KeyProper
 
 /** What was chosen of a key, without what is absent. */
 export function chosenOf(properties: KeyProperties): KeyProperties {
-  return Object.fromEntries(
-    keyNames.flatMap((name) => (properties[name] === undefined ? [] : [[name, properties[name]]])),
-  )
+  return picked(properties, keyNames)
 }

@@ -24,8 +24,8 @@ export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) 
 }
 
 /** The page with each item mapped. */
-export function mapPage<From, To>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {
-  return { ...rest, items: items.map(map) }
+export function mapPage<From, To>({ items, next }: Page<From>, map: (item: From) => To): Page<To> {
+  return { items: items.map(map), ...(next !== undefined && { next }) }
 }
 
 /** The cursor of an item in a list ordered by time, then id. */

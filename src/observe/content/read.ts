@@ -43,8 +43,8 @@ export class ContentReader {
   async list(account: string, session: string | undefined, page: PageRequest): Promise<Page<LoggedContent>> {
     const { store, guard } = this.#settings
     const question = { ...page, account, ...(session !== undefined && { session }) }
-    const { items, ...rest } = await guard.call(() => store.list(question))
-    return { ...rest, items: await this.#opened(items) }
+    const { items, next } = await guard.call(() => store.list(question))
+    return { items: await this.#opened(items), ...(next !== undefined && { next }) }
   }
 
   /** Destroys the keys of an account, or of one of its users, and deletes the content. */

@@ -92,8 +92,12 @@ export const accountingRoutes: readonly Route[] = [
     summary: 'Recomputes all balances from the ledger entries.',
     response: audit,
     async answer({ admin }) {
-      const { accounts, faults, ...sums } = await admin.accounts.audit()
-      return { accounts, ...moneyIn(sums), faults: faults.map(({ account, ...of }) => ({ account, ...moneyIn(of) })) }
+      const { accounts, credits, balances, holds, settlements, faults } = await admin.accounts.audit()
+      return {
+        accounts,
+        ...moneyIn({ credits, balances, holds, settlements }),
+        faults: faults.map(({ account, balance, expected }) => ({ account, ...moneyIn({ balance, expected }) })),
+      }
     },
   }),
   forOperator('listDifferences', 'GET /accounts/{account}/differences', {
