@@ -278,7 +278,7 @@ export class AccountAdmin {
     const { store } = this.#ledger
     if (store !== undefined && store.lots === undefined)
       throw invalid('The ledger does not support credits that expire.')
-    return (question) => this.#ledger.ask(question as never)
+    return (question) => this.#ledger.ask((ledger) => question(ledger as Parameters<typeof question>[0]))
   }
 }
 

@@ -3,18 +3,28 @@ import type { VideoContent } from '../providers/video.ts'
 import { cursorOf, readCursor, type Page, type PageRequest } from '../records/page.ts'
 import { isTaskId } from '../tasks/insert.ts'
 import type { StoredTask, VideoTask } from '../tasks/task.ts'
-import { copyJson } from '../wire/json.ts'
 import type { VideoState } from '../wire/video.ts'
+import { picked } from '../records/picked.ts'
 import { strict } from '../records/rules.ts'
 import { ofAny, requireId, requireScoped } from './check.ts'
 import { page, videoFilter } from './questions.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
-type Known = 'group' | 'key' | 'user' | 'session' | 'provider' | 'providerModel' | 'progress' | 'finishedAt' | 'error'
+const known = [
+  'group',
+  'key',
+  'user',
+  'session',
+  'provider',
+  'providerModel',
+  'progress',
+  'finishedAt',
+  'error',
+] as const
 
 /** A video task. */
-export interface VideoView extends Pick<VideoTask, Known> {
+export interface VideoView extends Pick<VideoTask, (typeof known)[number]> {
   /** The id of the task, as in `/v1/videos/{id}`. */
   readonly id: string
   /** The account of the task. */
@@ -150,10 +160,17 @@ function requireTask(account: string, id: string): void {
 }
 
 function viewOf({ id, account, createdAt, expiresAt, data }: StoredTask): VideoView {
-  const { group, key, user, session, request, provider, providerModel, state, progress, finishedAt, error } = data
-  const { model, prompt, duration: seconds, size } = request
-  const caller = { group, key, user, session }
-  const times = { createdAt, finishedAt, expiresAt }
-  const made = { provider, providerModel, state: state === 'submitting' ? 'pending' : state, progress }
-  return copyJson({ id, account, ...caller, model, ...made, prompt, seconds, size, ...times, error }) as never
+  const { model, prompt, duration: seconds } = data.request
+  return {
+    id,
+    account,
+    ...picked(data, known),
+    model,
+    state: data.state === 'submitting' ? 'pending' : data.state,
+    prompt,
+    seconds,
+    ...picked(data.request, ['size']),
+    createdAt,
+    expiresAt,
+  }
 }

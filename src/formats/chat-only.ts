@@ -17,7 +17,7 @@ const unsaid: readonly string[] = [
 
 /** Throws 400 for the first of them that a request has, unless `dropParams` has it. `model`: its name in the error. */
 export function refuseChatOnly({ own }: Conversation, model: string, dropParams: readonly string[] = []): void {
-  if (own?.chat !== undefined) refuseFields({ publicModel: model, request: own.chat as never }, unsaid, dropParams)
+  if (own?.chat !== undefined) refuseFields({ publicModel: model, request: own.chat }, unsaid, dropParams)
 }
 
 /** A setting that changes the answer, its name in chats, and the value that says nothing. */

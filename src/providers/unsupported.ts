@@ -1,7 +1,6 @@
 /** Rejects what a vendor cannot do, by the name of the field: nothing that a client requested is silently dropped. */
 import { type GatewayError, refusedField, refusedValue } from '../errors.ts'
 import type { Call } from './contract.ts'
-import type { ChatRequest } from '../wire/chat.ts'
 
 /** What an error about a call needs of it. */
 export type NamedCall = Pick<Call<unknown>, 'publicModel'>
@@ -25,7 +24,7 @@ const withoutEffect: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** Throws a 400 for the first of the fields with a value that has an effect, except for those that the host ignores. */
 export function refuseFields(
-  call: NamedCall & { readonly request: ChatRequest },
+  call: NamedCall & { readonly request: Readonly<Record<string, unknown>> },
   fields: readonly string[],
   ignored: readonly string[] = [],
 ): void {

@@ -1,6 +1,7 @@
 /** Calls a gateway without a socket and reads its responses as a client would. */
 import assert from 'node:assert/strict'
 import type { Gateway, Reply } from '../index.ts'
+import type { ChatCompletion } from '../wire/chat.ts'
 import { resultOfChunks, resultOfCompletion, type ChatResult } from './chat-result.ts'
 
 export interface RawAnswer {
@@ -48,8 +49,8 @@ export async function postInProcess(
 
 async function resultOf(status: number, text: string, type: string): Promise<ChatResult> {
   if (type.startsWith('text/event-stream')) return resultOfChunks(chunksIn(text))
-  const body = JSON.parse(text) as never
-  if (status === 200) return resultOfCompletion(body)
+  const body = JSON.parse(text) as unknown
+  if (status === 200) return resultOfCompletion(body as ChatCompletion)
   const { error } = body as { error: { code: unknown } }
   return resultOfChunks(failing({ status, code: error.code }))
 }
