@@ -1,10 +1,17 @@
 /** Tasks whose id follows from an idempotency key, so that a later request may find one that has just ended. */
 import { createHash, randomBytes } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
+import type { Cancellation } from '../http/cancellation.ts'
+import { pause } from '../http/deadline.ts'
 import { fromRecord, toRecord, type Stored, type TaskKeeping } from './stored.ts'
 
 /** Milliseconds by which the times of two processes may differ. */
 const skewMs = 1_000
+/** Milliseconds between two looks at a task whose submission is under way. */
+const lookMs = 100
+
+/** Milliseconds from its beginning for which a repeated request waits for a submission. */
+export const decisionMs = 30_000
 
 /** An id of 192 random bits. */
 export function newTaskId(prefix: string): string {
@@ -31,6 +38,28 @@ export async function earlierTask<Data>(
 ): Promise<Stored<Data> | undefined> {
   const record = await store.find(account, id, (await now()) + skewMs)
   return record && fromRecord(record)
+}
+
+/**
+ * The task of an earlier request, once its submission has ended: the vendor may refuse it. Undefined if that is refused and
+ * not found any more. Waits no longer than `until` says of the task, and for its client.
+ */
+export async function decided<Data>(
+  keeping: TaskKeeping,
+  task: Stored<Data>,
+  until: (task: Stored<Data>) => number,
+  client: Cancellation,
+): Promise<Stored<Data> | undefined> {
+  let current: Stored<Data> | undefined = task
+  while (
+    current !== undefined &&
+    (await keeping.now()) < Math.min(until(current), current.leasedUntil) &&
+    !client.aborted
+  ) {
+    await pause(lookMs, client)
+    current = await earlierTask(keeping, task.account, task.id)
+  }
+  return current
 }
 
 /** Throws a 409 if another request than that with this digest has made a task. */

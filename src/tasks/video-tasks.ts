@@ -1,5 +1,6 @@
 import type { Caller } from '../callers/contract.ts'
 import { GatewayError, refusedValue } from '../errors.ts'
+import type { Cancellation } from '../http/cancellation.ts'
 import { pause } from '../http/deadline.ts'
 import type { CallWatch } from '../observe/watch.ts'
 import type { VideoContent } from '../providers/video.ts'
@@ -7,7 +8,7 @@ import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskSearch } from './contract.ts'
-import { earlierTask, insertTask, requireSame, taskId } from './insert.ts'
+import { decided, decisionMs, earlierTask, insertTask, requireSame, taskId } from './insert.ts'
 import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
@@ -37,6 +38,8 @@ export interface Submission extends TaskRequest {
   readonly digest: string
   /** A retry with the same key returns the same task. At most 255 characters. */
   readonly idempotencyKey?: string | undefined
+  /** Aborted when the client disconnects. */
+  readonly client: Cancellation
 }
 
 /** The operations of the video endpoints on tasks. */
@@ -61,7 +64,7 @@ export class VideoTasks extends Tasks<VideoTask> {
     const id = taskId('video_', caller.account, 'videos', idempotencyKey)
     const earlier =
       idempotencyKey === undefined ? undefined : await earlierTask<VideoTask>(this.#services, caller.account, id)
-    if (earlier !== undefined) return repetition(earlier, submission)
+    if (earlier !== undefined) return this.#repeated(earlier, submission)
     const deployments = await this.#services.deployments(submission.request.model)
     const first = deployments[0]
     if (first === undefined) {
@@ -79,7 +82,7 @@ export class VideoTasks extends Tasks<VideoTask> {
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#services.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
-      return repetition(stored, submission)
+      return this.#repeated(stored, submission)
     }
     tell(submission, stored)
     this.start()
@@ -184,6 +187,15 @@ export class VideoTasks extends Tasks<VideoTask> {
     return task
   }
 
+  /** The task of an earlier request with the same key, or the refusal that this got. Throws a 409 if that was another request. */
+  async #repeated(task: StoredTask, submission: Submission): Promise<StoredTask> {
+    const until = (current: StoredTask) => {
+      requireSame(current, submission.digest)
+      return current.data.state === 'submitting' ? current.createdAt + decisionMs : 0
+    }
+    return repetition((await decided(this.#services, task, until, submission.client)) ?? task, submission)
+  }
+
   #intent(
     { id: attempt, caller, attribution = {}, request, path, digest, watch }: Submission,
     id: string,
@@ -235,7 +247,6 @@ export function noSuchTask(): GatewayError {
 }
 
 function repetition(task: StoredTask, submission: Submission): StoredTask {
-  requireSame(task, submission.digest)
   const { refusal, removed } = task.data
   if (removed !== undefined) {
     const message = 'This Idempotency-Key was used for a video that was deleted. Use a new key for a new request.'

@@ -1,5 +1,5 @@
 /** The lifecycle of a video task, in virtual time. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { VideoStatus } from '../../src/providers/video.ts'
@@ -101,6 +101,28 @@ describe('a submission', () => {
     expect(new Set(tasks.map((task) => task?.id)).size).toBe(1)
     expect(world.jobs).toHaveLength(1)
     expect([...world.holds.values()].filter((hold) => hold.state === 'held')).toHaveLength(1)
+  })
+
+  test('repeated while it is submitted is refused as the first', async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const submitting = async () => {
+      asked.resolve()
+      await answered.promise
+    }
+    const world = new World({ kind: 'none', submitting })
+    world.faults.push('rejected')
+    const create = async () =>
+      world.process().tasks.create({ ...submission('k'), client: new AbortController().signal })
+    const first = create()
+    await asked.promise
+    const found = vi.spyOn(world.store, 'find')
+    const second = create()
+    await expect.poll(() => found.mock.calls.length).toBeGreaterThan(0)
+    answered.resolve()
+    const [one, other] = await Promise.allSettled([first, second])
+    const reason = { code: 'invalid_request_error' }
+    expect([one, other]).toMatchObject([{ reason }, { reason }])
+    expect(world.jobs).toEqual([])
   })
 
   test('with the idempotency key of a different request is a conflict', async () => {

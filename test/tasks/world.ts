@@ -214,5 +214,7 @@ export const caller = { account: 'acme', group: 'default' }
 
 export function submission(key?: string): Parameters<VideoTasks['create']>[0] {
   const request = { model: 'video', prompt: 'a hatch opens', duration: 5 }
-  return { id: requestId(), caller, request, digest: 'digest', idempotencyKey: key }
+  // Whose time stands still while it waits.
+  const client = AbortSignal.abort()
+  return { id: requestId(), caller, request, digest: 'digest', idempotencyKey: key, client }
 }

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { GatewayError, invalid } from '../../errors.ts'
+import { cancellationOf } from '../../http/cancellation.ts'
 import type { JsonBody } from '../../http/json-body.ts'
-import { earlierTask, requireSame } from '../../tasks/insert.ts'
+import { decided, earlierTask, requireSame } from '../../tasks/insert.ts'
 import { ownerOf, type TaskOwner } from '../../tasks/owner.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
 import { changed, Tasks } from '../../tasks/stored.ts'
@@ -15,7 +16,7 @@ import { taskIdIn } from '../paging.ts'
 import { advance, advanceIfDue } from './advance.ts'
 import type { BatchTask, StoredBatch } from './batch-task.ts'
 import { deleteAtVendor, refuse } from './finish.ts'
-import { save, timing, type BatchServices } from './services.ts'
+import { decidedAt, save, timing, type BatchServices } from './services.ts'
 import { keep, submit } from './submit.ts'
 
 /** The batches of all accounts, of one kind. */
@@ -29,11 +30,25 @@ export class Batches extends Tasks<BatchTask> {
     this.services = services
   }
 
-  /** The batch that an earlier request with the same idempotency key has made. Throws a 409 if that was another request. */
-  protected async repeated(account: string, id: string, digest: string): Promise<StoredBatch | undefined> {
-    const present = await earlierTask<BatchTask>(this.services, account, id)
-    if (present !== undefined) requireSame(present, digest)
-    return present
+  /**
+   * The batch that an earlier request with the same idempotency key has made, unless that was refused. Throws a 409 if that was
+   * another request.
+   */
+  protected async repeated({ caller, exchange }: Query, id: string, digest: string): Promise<StoredBatch | undefined> {
+    const present = await earlierTask<BatchTask>(this.services, caller.account, id)
+    if (present === undefined) return undefined
+    const until = (batch: StoredBatch) => {
+      requireSame(batch, digest)
+      return decidedAt(this.services, batch)
+    }
+    return decided(this.services, present, until, cancellationOf(exchange))
+  }
+
+  /** The same for a concurrent request that was stored first. Throws a 409 if it was refused. */
+  protected async concurrent(query: Query, id: string, digest: string): Promise<StoredBatch> {
+    const batch = await this.repeated(query, id, digest)
+    if (batch === undefined || batch.data.state === 'preparing') throw stillPreparing()
+    return batch
   }
 
   /** Submits a batch that is stored. Rejects if the vendor has not taken it: then it is as if it had not been sent. */
@@ -133,6 +148,12 @@ export function batchIdIn(query: Query): string {
 /** Tells a request with the same idempotency key from another. */
 export function digestOf({ bytes }: Pick<JsonBody, 'bytes'>): string {
   return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The error for a request whose idempotency key another one has, which is under way. */
+export function stillPreparing(): GatewayError {
+  const message = 'A batch with this Idempotency-Key is being created. Try again.'
+  return new GatewayError('conflict', { message, retryAfterMs: 1_000, shouldRetry: true })
 }
 
 function busy(): GatewayError {

@@ -4,10 +4,13 @@ import type { Model } from '../../models/contract.ts'
 import { mapConcurrently } from '../concurrency.ts'
 import { changed } from '../../tasks/stored.ts'
 import { countsOf, type BatchLine, type BatchTask, type StoredBatch } from './batch-task.ts'
-import { save, timing, vendorOf, type BatchServices, type LineResult } from './services.ts'
+import { decidedAt, save, timing, vendorOf, type BatchServices, type LineResult } from './services.ts'
 
 /** Requests that are settled at the same time: stores join them into few statements. */
 const atOnce = 64
+
+/** Milliseconds that a refusal may take to be stored. */
+const spareMs = 10_000
 
 const never = new AbortController().signal
 
@@ -81,9 +84,11 @@ export function failed(services: BatchServices, batch: StoredBatch): Promise<Sto
   return finish(services, batch)
 }
 
-/** Ends a batch that was not submitted, as if it had not been sent. */
+/** Ends a batch that was not submitted, as if it had not been sent; but one of which a repeated request may be told stays. */
 export async function refuse(services: BatchServices, batch: StoredBatch): Promise<void> {
-  await finish(services, batch, await services.now())
+  const now = await services.now()
+  const isTold = batch.data.state === 'submitting' && now > decidedAt(services, batch) - spareMs
+  await finish(services, batch, isTold ? batch.expiresAt : now)
 }
 
 /** Ends a batch whose results cannot be got, although the vendor may charge for it. */

@@ -3,6 +3,7 @@ import type { Receipt } from '../../money/receipt.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { BatchJobs } from '../../providers/batches.ts'
 import type { Provider } from '../../providers/contract.ts'
+import { decisionMs } from '../../tasks/insert.ts'
 import { saved, type Saved, type TaskKeeping } from '../../tasks/stored.ts'
 import type { BatchLine, BatchTask, StoredBatch } from './batch-task.ts'
 import type { BatchBilling, Settled } from './billing.ts'
@@ -76,6 +77,15 @@ export const timing: Readonly<Record<'acceptMs' | 'submitMs' | 'checkMs' | 'leas
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor lists the batch. */
 export function intentMs({ kind }: Pick<BatchServices, 'kind'>): number {
   return kind.startMs + timing.acceptMs
+}
+
+/** Until when a repeated request waits to learn whether a batch that is being made is refused. */
+export function decidedAt(
+  services: Pick<BatchServices, 'kind'>,
+  { data, createdAt, leasedUntil }: StoredBatch,
+): number {
+  if (data.state === 'preparing') return createdAt + decisionMs
+  return data.state === 'submitting' ? leasedUntil - intentMs(services) + decisionMs : 0
 }
 
 /** The vendor that has a batch. */

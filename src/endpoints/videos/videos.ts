@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
+import { cancellationOf } from '../../http/cancellation.ts'
 import { queryOf } from '../../http/target.ts'
 import { openaiVideo } from '../../tasks/openai-video.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
@@ -112,7 +113,8 @@ async function create(query: Query, shape: keyof typeof names): Promise<{ task: 
   const { digest, idempotencyKey, async } = order
   const attribution = services.attribute(exchange, caller, field)
   const path = shape === 'specification' ? ('generations' as const) : undefined
-  const submission = { id, caller, attribution, request, path, digest, idempotencyKey, concerns, watch }
+  const client = cancellationOf(exchange)
+  const submission = { id, caller, attribution, request, path, digest, idempotencyKey, client, concerns, watch }
   return { task: await services.videos.create(submission), async }
 }
 

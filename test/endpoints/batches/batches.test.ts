@@ -11,6 +11,7 @@ import {
   type GatewayOptions,
 } from '../../../src/index.ts'
 import { hostedWith } from '../../hosted.ts'
+import { heldSubmission, watchedStore } from './held.ts'
 import { batchVendor, succeeded } from './vendor.ts'
 
 const price = { input: '2', output: '4' }
@@ -207,6 +208,49 @@ test('a repeated request with the same idempotency key is the same batch', async
   expect(second.id).toBe(first.id)
   expect(vendor.batches).toHaveLength(1)
   await expect(create('b')).rejects.toMatchObject({ status: 409 })
+})
+
+describe('a request that is repeated while the batch is submitted', () => {
+  const headers = { 'idempotency-key': 'once' }
+
+  test.each([
+    ['accepts', undefined],
+    ['refuses', 400],
+    ['is too busy for', 429],
+  ])('is answered as the first, if the vendor %s it', async (_, status) => {
+    const { store, found } = watchedStore()
+    const { client, vendor, ledger } = await scene({ storage: { batches: store } })
+    const create = async () => client.messages.batches.create({ requests: [ask('a')] }, { headers })
+    const { asked, answer } = heldSubmission(vendor, status)
+    const first = create()
+    await asked
+    const second = create()
+    await found
+    answer()
+    const answers = await Promise.allSettled([first, second])
+    if (status === undefined) expect(answers[1]).toEqual({ ...answers[0], status: 'fulfilled' })
+    else expect(answers).toMatchObject([{ reason: { status } }, { reason: { status } }])
+    expect(vendor.batches).toHaveLength(status === undefined ? 1 : 0)
+    expect((await client.messages.batches.list()).data).toHaveLength(vendor.batches.length)
+    if (status !== undefined) expect(await ledger.account('acme')).toMatchObject({ held: 0n })
+  })
+
+  test('is told of it after half a minute, and then finds it even if the vendor refuses it', async () => {
+    const { client, vendor, pass } = await scene()
+    const create = async () => client.messages.batches.create({ requests: [ask('a')] }, { headers })
+    const { asked, answer } = heldSubmission(vendor, 400)
+    const first = create()
+    await asked
+    pass(30_001)
+    const { id, processing_status } = await create()
+    expect(processing_status).toBe('in_progress')
+    answer()
+    await expect(first).rejects.toMatchObject({ status: 400 })
+    expect(await client.messages.batches.retrieve(id)).toMatchObject({
+      processing_status: 'ended',
+      request_counts: { errored: 1 },
+    })
+  })
 })
 
 describe('a batch is refused as a whole', () => {

@@ -17,6 +17,7 @@ import { hostedWith } from '../../hosted.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared } from '../../shared.ts'
 import { answered, fileBatchVendor, type VendorLine } from './file-vendor.ts'
+import { heldSubmission, watchedStore } from './held.ts'
 
 const price = { input: '2', output: '4' }
 
@@ -299,14 +300,56 @@ test('a repeated request with the same idempotency key is the same batch', async
   const make = (metadata: Record<string, string> = {}) =>
     client.batches.create(
       { input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h', metadata },
-      // While one is created, the other is told to try again.
-      { headers: { 'idempotency-key': 'once' }, maxRetries: 5 },
+      { headers: { 'idempotency-key': 'once' } },
     )
   const [first, second] = await Promise.all([make(), make()])
   expect((await make()).id).toBe(first.id)
   expect(second.id).toBe(first.id)
   expect(vendor.batches).toHaveLength(1)
   await expect(make({ other: 'yes' })).rejects.toMatchObject({ status: 409 })
+})
+
+describe('a request that is repeated while the batch is submitted', () => {
+  const once = { headers: { 'idempotency-key': 'once' } }
+
+  test.each([
+    ['accepts', undefined],
+    ['refuses', 400],
+    ['is too busy for', 429],
+  ])('is answered as the first, if the vendor %s it', async (_, status) => {
+    const { store, found } = watchedStore()
+    const { client, upload, vendor } = await scene({ storage: { fileBatches: store } })
+    const { id: input } = await upload([ask('a')])
+    const create = async () =>
+      client.batches.create({ input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' }, once)
+    const { asked, answer } = heldSubmission(vendor, status)
+    const first = create()
+    await asked
+    const second = create()
+    await found
+    answer()
+    const answers = await Promise.allSettled([first, second])
+    if (status === undefined) expect(answers[1]).toEqual({ ...answers[0], status: 'fulfilled' })
+    else expect(answers).toMatchObject([{ reason: { status } }, { reason: { status } }])
+    expect(vendor.batches).toHaveLength(status === undefined ? 1 : 0)
+    expect((await client.batches.list()).data).toHaveLength(vendor.batches.length)
+  })
+
+  test('is told of it after half a minute, and then finds it even if the vendor refuses it', async () => {
+    const { client, upload, vendor, pass } = await scene()
+    const { id: input } = await upload([ask('a')])
+    const create = async () =>
+      client.batches.create({ input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' }, once)
+    const { asked, answer } = heldSubmission(vendor, 400)
+    const first = create()
+    await asked
+    pass(30_001)
+    const { id, status } = await create()
+    expect(status).toBe('validating')
+    answer()
+    await expect(first).rejects.toMatchObject({ status: 400 })
+    expect((await client.batches.retrieve(id)).status).toBe('failed')
+  })
 })
 
 describe('a batch is refused as a whole', () => {

@@ -1,14 +1,14 @@
 /** Batches of files: how they are made. */
 import type { Demand } from '../../../admission/demand.ts'
-import { GatewayError, invalid } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { linesOf } from '../../../http/lines.ts'
-import { insertTask, requireSame, taskId } from '../../../tasks/insert.ts'
+import { insertTask, taskId } from '../../../tasks/insert.ts'
 import { changed, toRecord } from '../../../tasks/stored.ts'
 import type { SweeperOptions } from '../../../tasks/sweeper.ts'
 import type { Query } from '../../endpoint.ts'
 import type { Files } from '../../files/files.ts'
 import { countsOf, lifeMs, type BatchTask, type StoredBatch } from '../batch-task.ts'
-import { beginning, Batches } from '../batches.ts'
+import { beginning, Batches, stillPreparing } from '../batches.ts'
 import { refuse } from '../finish.ts'
 import type { Holding } from '../holding.ts'
 import { intentMs, save, type BatchServices } from '../services.ts'
@@ -66,13 +66,12 @@ export class FileBatches extends Batches {
     const { account } = query.caller
     const { digest, idempotencyKey, input, endpoint } = given
     const id = taskId('batch_', account, 'batches', idempotencyKey)
-    const earlier = idempotencyKey === undefined ? undefined : await this.repeated(account, id, digest)
+    const earlier = idempotencyKey === undefined ? undefined : await this.repeated(query, id, digest)
     if (earlier !== undefined && earlier.data.state !== 'preparing') return earlier
     // Before anything of it is stored.
     const file = await this.#files.find(account, input)
     const begun = await this.#begun(query, given, id)
-    requireSame(begun, digest)
-    if (begun.data.attempt !== query.id) return begun
+    if (begun.data.attempt !== query.id) return this.concurrent(query, id, digest)
     this.start()
     return this.submitted(await this.#prepared(query, begun, endpoint, await this.#files.read(file)))
   }
@@ -161,11 +160,6 @@ export class FileBatches extends Batches {
     if (!saved.won) throw stillPreparing()
     return saved.task
   }
-}
-
-function stillPreparing(): GatewayError {
-  const message = 'A batch with this Idempotency-Key is being created. Try again.'
-  return new GatewayError('conflict', { message, retryAfterMs: 1_000, shouldRetry: true })
 }
 
 /** Reads the requests of a batch and holds what they cost, a group at a time. */

@@ -3,7 +3,7 @@ import { invalid } from '../../../errors.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import type { Query } from '../../endpoint.ts'
-import { insertTask, requireSame, taskId } from '../../../tasks/insert.ts'
+import { insertTask, taskId } from '../../../tasks/insert.ts'
 import { messages } from '../../messages/messages.ts'
 import { countsOf, lifeMs, lineId, type StoredBatch } from '../batch-task.ts'
 import { beginning, Batches } from '../batches.ts'
@@ -43,7 +43,7 @@ export class MessageBatches extends Batches {
     const { digest, idempotencyKey, requests } = given
     const id = taskId('msgbatch_', account, 'batches', idempotencyKey)
     const attempt = query.id
-    const earlier = idempotencyKey === undefined ? undefined : await this.repeated(account, id, digest)
+    const earlier = idempotencyKey === undefined ? undefined : await this.repeated(query, id, digest)
     if (earlier !== undefined) return earlier
     const ready = await readyBatch(query, requests, (line, order, model) =>
       billing.demand(lineId({ attempt }, line), caller, messages, order, model),
@@ -83,8 +83,7 @@ export class MessageBatches extends Batches {
     if (stored.data.attempt !== attempt) {
       // A concurrent request with the same key was stored first.
       await holding.release()
-      requireSame(stored, digest)
-      return stored
+      return this.concurrent(query, id, digest)
     }
     return this.submitted(stored)
   }

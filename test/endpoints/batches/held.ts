@@ -1,0 +1,33 @@
+/** A submission that the vendor answers when the test says so. */
+import { memoryTaskStore, type TaskStore } from '../../../src/index.ts'
+import type { ScriptedVendor } from '../../../src/testing/vendor.ts'
+
+/** A store that says when a request has found a task. */
+export function watchedStore(): { readonly store: TaskStore; readonly found: Promise<void> } {
+  const { promise: found, resolve } = Promise.withResolvers<void>()
+  const store = memoryTaskStore()
+  const find: TaskStore['find'] = async (...place) => {
+    const task = await store.find(...place)
+    if (task !== undefined) resolve()
+    return task
+  }
+  return { store: { ...store, find }, found }
+}
+
+/** Holds the creation of a batch until `answer` is called. `status`: of its response, if it is refused. */
+export function heldSubmission(
+  vendor: ScriptedVendor,
+  status?: number,
+): { readonly asked: Promise<void>; readonly answer: () => void } {
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { reply } = vendor
+  vendor.reply = async (request, response) => {
+    if (request.method === 'POST' && request.url.endsWith('/batches')) {
+      asked.resolve()
+      await answered.promise
+      if (status !== undefined) return void response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+    }
+    return reply(request, response)
+  }
+  return { asked: asked.promise, answer: answered.resolve }
+}
