@@ -8,7 +8,7 @@ import type { CountedCap, VideoTask } from '../../tasks/task.ts'
 export interface BatchTask extends TaskOwner, Pick<VideoTask, 'digest' | 'attempt'> {
   /**
    * `preparing`: its requests are read, and held. `submitting`: the intent to submit is stored, the vendor's response is not yet.
-   * `open`: the vendor works on it. `settling`: it has ended at the vendor, and its requests are charged. `ended`: they are.
+   * `open`: the vendor works on it. `settling`: it has ended, and its requests are charged or released. `ended`: they are.
    */
   readonly state: 'preparing' | 'submitting' | 'open' | 'settling' | 'ended'
   /** The number of its requests. */

@@ -14,10 +14,11 @@ const spareMs = 10_000
 
 const never = new AbortController().signal
 
-/** Charges a batch that has ended at the vendor. Requires the lease. */
+/** Charges a batch that has ended at the vendor, or releases one that has not begun. Requires the lease. */
 export async function settle(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const { kind, billing } = services
-  const { operation = '' } = batch.data
+  const { operation = '', empty } = batch.data
+  if (empty === true) return released(services, batch)
   const { jobs: vendor } = await vendorOf(services, batch)
   const models = await modelsOf(services, batch)
   const lines = await kind.lines(batch)
@@ -70,10 +71,18 @@ export async function finish(
   batch: StoredBatch,
   expiresAt: number = batch.expiresAt,
 ): Promise<StoredBatch> {
-  await services.billing.release(batch, await services.kind.lines(batch))
-  const { size, cancelledAt } = batch.data
+  const { size, cancelledAt, endedAt = await services.now() } = batch.data
   const counts = countsOf(size, cancelledAt === undefined ? 'errored' : 'canceled')
-  return ended(services, { ...batch, expiresAt }, { empty: true, counts })
+  const lease = (await services.now()) + timing.leaseMs
+  const times = { expiresAt, dueAt: lease, leasedUntil: lease }
+  // Before its holds are released, so that nobody submits it without them.
+  const saved = await save(services, changed(batch, { state: 'settling', endedAt, empty: true, counts }, times))
+  return saved.won ? released(services, saved.task) : saved.task
+}
+
+async function released(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  await services.billing.release(batch, await services.kind.lines(batch))
+  return ended(services, batch, {})
 }
 
 /** Ends a batch that the vendor has refused after it had accepted it: it made none of the requests. */
@@ -85,10 +94,10 @@ export function failed(services: BatchServices, batch: StoredBatch): Promise<Sto
 }
 
 /** Ends a batch that was not submitted, as if it had not been sent; but one of which a repeated request may be told stays. */
-export async function refuse(services: BatchServices, batch: StoredBatch): Promise<void> {
+export async function refuse(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const now = await services.now()
   const isTold = batch.data.state === 'submitting' && now > decidedAt(services, batch) - spareMs
-  await finish(services, batch, isTold ? batch.expiresAt : now)
+  return finish(services, batch, isTold ? batch.expiresAt : now)
 }
 
 /** Ends a batch whose results cannot be got, although the vendor may charge for it. */

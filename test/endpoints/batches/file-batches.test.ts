@@ -17,7 +17,7 @@ import { hostedWith } from '../../hosted.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared } from '../../shared.ts'
 import { answered, fileBatchVendor, type VendorLine } from './file-vendor.ts'
-import { heldSubmission, watchedStore } from './held.ts'
+import { failingStore, heldSubmission, watchedStore } from './held.ts'
 
 const price = { input: '2', output: '4' }
 
@@ -433,6 +433,39 @@ test('a batch whose submission was broken off is found at the vendor, and not se
     .poll(async () => {
       pass()
       return (await client.batches.retrieve(id)).status
+    })
+    .toBe('completed')
+  expect(vendor.batches).toHaveLength(1)
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
+})
+
+test('a batch is refused if it is not known whether its intent was stored', async () => {
+  const { create, client, vendor, ledger } = await scene({
+    storage: { fileBatches: failingStore(['submitting'], true) },
+  })
+  await expect(create([ask('a')])).rejects.toMatchObject({ status: 503 })
+  expect((await client.batches.list()).data).toEqual([])
+  expect(vendor.batches).toEqual([])
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n })
+})
+
+test('a batch whose refusal could not be stored is sent again, and charged', async () => {
+  const { create, client, vendor, pass, ledger } = await scene({
+    storage: { fileBatches: failingStore(['settling', 'ended'], false) },
+  })
+  const { reply } = vendor
+  vendor.reply = (request, response) => {
+    if (request.url.endsWith('/batches')) return void response.writeHead(400).end('{}')
+    return reply(request, response)
+  }
+  await expect(create([ask('a')])).rejects.toMatchObject({ status: 503 })
+  vendor.reply = reply
+  await expect
+    .poll(async () => {
+      pass(400_000)
+      vendor.end()
+      const { data } = await client.batches.list()
+      return (await client.batches.retrieve(data[0]?.id ?? '')).status
     })
     .toBe('completed')
   expect(vendor.batches).toHaveLength(1)

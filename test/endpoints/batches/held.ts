@@ -31,3 +31,16 @@ export function heldSubmission(
   }
   return { asked: asked.promise, answer: answered.resolve }
 }
+
+/** A store that fails once to replace a task by one in some state. `stored`: although it has stored it. */
+export function failingStore(states: readonly string[], stored: boolean): TaskStore {
+  const store = memoryTaskStore()
+  let hasFailed = false
+  const replace = async (task: Parameters<TaskStore['replace']>[0]) => {
+    if (hasFailed || !states.includes((task.data as { state: string }).state)) return store.replace(task)
+    hasFailed = true
+    if (stored) await store.replace(task)
+    throw new Error('down')
+  }
+  return { ...store, replace }
+}

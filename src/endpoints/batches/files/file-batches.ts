@@ -145,8 +145,10 @@ export class FileBatches extends Batches {
     } catch (error) {
       requests.stop()
       plan.stop()
+      const left = await refuse(this.services, current)
+      // A change that fails may have been stored.
+      if (left.data.state === 'submitting' && left.version === current.version + 1) await refuse(this.services, left)
       await preparation.release()
-      await refuse(this.services, current)
       throw error
     }
   }

@@ -26,7 +26,7 @@ export function planName({ data }: Pick<StoredBatch, 'data'>): string {
 
 /** The requests of a batch; none while it is prepared. */
 export async function planOf(content: StoredContent, batch: StoredBatch): Promise<readonly FileLine[]> {
-  if (batch.data.state === 'preparing') return []
+  if (batch.data.size === 0) return []
   const lines: FileLine[] = []
   for await (const line of linesOf(await content.get(planName(batch)))) {
     lines.push(JSON.parse(line.toString('utf8')) as FileLine)
