@@ -10,24 +10,32 @@ import type {
   LimitStore,
   LimitVerdict,
   SettleVerdict,
+  SliceEnds,
+  SliceWish,
 } from './index.ts'
 
 /** A call to be admitted: limits, money or both. */
 export interface AdmissionItem {
   readonly claim?: LimitClaim
   readonly hold?: Hold
+  /** As of `AdmissionStore.admit`. */
+  readonly slice?: SliceWish | undefined
 }
 
 /** The verdicts on an admission: `limits` if it has a claim, `hold` if it has a hold and the limits admit it. */
 export interface AdmissionResult {
   readonly limits?: LimitVerdict
   readonly hold?: HoldVerdict
+  /** As of `AdmissionVerdict`. */
+  readonly ahead?: number
 }
 
 /** The batches of one database. */
 interface Calls {
   admit(call: AdmissionItem): Promise<AdmissionResult>
   end(ending: AdmissionEnd): Promise<SettleVerdict | undefined>
+  /** What is added before an ending takes effect before it. Undefined: slices are not drawn. */
+  endSlices?(ends: SliceEnds): Promise<unknown>
 }
 
 /** The limit store of a database. */
@@ -57,9 +65,11 @@ export function batchedAdmission(calls: Calls, limits: LimitStore, ledger: Ledge
   return {
     limits,
     ledger,
-    admit: async (claim, hold) => (await calls.admit({ claim, hold })) as AdmissionVerdict,
-    async finish(endings) {
-      const ended = await Promise.allSettled(endings.map((ending) => calls.end(ending)))
+    drawsSlices: calls.endSlices !== undefined,
+    admit: async (claim, hold, slice) => (await calls.admit({ claim, hold, slice })) as AdmissionVerdict,
+    async finish(endings, slices) {
+      const first = slices === undefined ? [] : [calls.endSlices?.(slices)]
+      const ended = await Promise.allSettled([...first, ...endings.map((ending) => calls.end(ending))])
       const failure = ended.find((each) => each.status === 'rejected')
       if (failure !== undefined) throw failure.reason
     },

@@ -1,5 +1,11 @@
 /** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
-export type { AdmissionEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
+export type {
+  AdmissionEnd,
+  AdmissionStore,
+  AdmissionVerdict,
+  SliceEnds,
+  SliceWish,
+} from '../../src/admission/contract.ts'
 export type { AuditEntry, AuditFilter, AuditStore } from '../../src/admin/audit/contract.ts'
 export { auditMatches, erasedEntry } from '../../src/admin/audit/filter.ts'
 export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'

@@ -61,6 +61,7 @@ export class Admission extends AdmissionServices {
       this.retention?.close(),
       this.expiry?.close(),
       this.exporter?.close(),
+      this.counters.close(),
     ])
   }
 }

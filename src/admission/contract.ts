@@ -1,5 +1,5 @@
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
-import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../money/limits/contract.ts'
+import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict, RateRule } from '../money/limits/contract.ts'
 
 /** Updates limits and ledger in one round trip, for a database that keeps both. */
 export interface AdmissionStore {
@@ -7,15 +7,68 @@ export interface AdmissionStore {
   readonly limits: LimitStore
   /** The ledger of the same database. */
   readonly ledger: Ledger
+  /** Optional. Whether `admit` draws slices. Default false. */
+  readonly drawsSlices?: boolean
   /**
    * Required. `limits.take(claim)` and `ledger.hold(hold)` in one atomic step, all or nothing. If the limits reject the
    * claim, nothing is held and `hold` is absent. If the hold is rejected, nothing is drawn from the limits, and `left` and
    * `free` are the current values. If several nodes keep the data, it may use steps as `limits.take` may: the first one takes
    * the hold and draws from the buckets of its account. A hold that a later step undoes leaves no entry in the ledger.
+   *
+   * Required of a store that draws slices. With the call, draws a `slice` for further ones if balance and limits have plenty, for as many of them as it
+   * decides: all or nothing. The verdict tells for how many; `left` and `free` are those without the slice.
    */
-  admit(claim: LimitClaim, hold: Hold): Promise<AdmissionVerdict> | AdmissionVerdict
-  /** Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure. */
-  finish(endings: readonly AdmissionEnd[]): Promise<void> | void
+  admit(claim: LimitClaim, hold: Hold, slice?: SliceWish): Promise<AdmissionVerdict> | AdmissionVerdict
+  /**
+   * Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure.
+   *
+   * Required of a store that draws slices. Before that, moves the draws of `slices`, and then returns slices.
+   */
+  finish(endings: readonly AdmissionEnd[], slices?: SliceEnds): Promise<void> | void
+}
+
+/**
+ * What to draw for further calls like one that is admitted, so that its process can admit these without asking: for each of
+ * them as much as for this one. Until it is returned, or the lease of the hold ends, it is like the hold and the claim of a
+ * call. Units of rates are drawn at once, but may be used until `ms` later: until then a bucket is not refilled below them.
+ */
+export interface SliceWish {
+  /** The id of its hold and its claim. */
+  readonly id: string
+  /** For how many calls, at most. */
+  readonly calls: number
+  /** For how many milliseconds from now they may be admitted by it. */
+  readonly ms: number
+}
+
+/** A call that was admitted by a slice. */
+export interface SliceDraw {
+  /** The id of the slice. */
+  readonly slice: string
+  /** Its part of the slice becomes this hold and these places, unless it has become that before, or the call has ended. */
+  readonly hold: Hold
+  /** Has the id of the hold. Its units were drawn with the slice. */
+  readonly claim: LimitClaim
+}
+
+/** A slice that admits no more calls: what is left of its hold and its places goes back, if it has not gone back before. */
+export interface SliceReturn {
+  /** The id of the slice. */
+  readonly id: string
+  /** The account that pays. */
+  readonly account: string
+  /** Names of the limits of which it holds places. */
+  readonly places: readonly string[]
+  /** Rates of which units are left, with these as a negative cost. */
+  readonly corrections: readonly RateRule[]
+}
+
+/** What became of slices. Can be repeated without `corrections`. */
+export interface SliceEnds {
+  /** The calls that slices admitted. */
+  readonly draws: readonly SliceDraw[]
+  /** The slices that have ended. */
+  readonly returns: readonly SliceReturn[]
 }
 
 /** The result of `admit`. */
@@ -24,6 +77,8 @@ export interface AdmissionVerdict {
   readonly limits: LimitVerdict
   /** As of `ledger.hold`. Absent if the limits rejected the claim. */
   readonly hold?: HoldVerdict
+  /** For how many further calls a slice was drawn. Default 0. */
+  readonly ahead?: number
 }
 
 /** The end of one request, for limits and ledger. */

@@ -1,8 +1,9 @@
 import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
-import type { AdmissionVerdict, AdmissionEnd, AdmissionStore } from './contract.ts'
+import type { AdmissionVerdict, AdmissionEnd, AdmissionStore, SliceEnds } from './contract.ts'
 import { Guard, type GuardOptions } from '../records/guard.ts'
+import { Slices } from './slices/slices.ts'
 
 type Result<T> = Promise<T> | T
 
@@ -21,6 +22,8 @@ export interface Counters {
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict>
   /** Gives back places, corrects rates, and settles or releases holds. */
   finish(endings: readonly AdmissionEnd[]): Result<void>
+  /** Returns what was drawn in advance. */
+  close(): Promise<void>
 }
 
 export interface CounterOptions extends Omit<GuardOptions, 'name'> {
@@ -29,14 +32,16 @@ export interface CounterOptions extends Omit<GuardOptions, 'name'> {
   readonly local: LimitStore | undefined
   readonly ledger: Ledger | undefined
   readonly admission: AdmissionStore | undefined
+  /** Milliseconds for which the admission store may draw for calls in advance. */
+  readonly aheadMs: number
 }
 
 export function counters(options: CounterOptions): Counters {
-  const { limits, ledger, admission, timeoutMs, now, failed } = options
+  const { limits, ledger, admission, aheadMs, timeoutMs, now, failed } = options
   const guard = (name: string) => new Guard({ name, timeoutMs, now, failed })
   const apart = new Apart(options, guard('the limit store'), guard('the ledger'))
   if (admission === undefined || admission.limits !== limits || admission.ledger !== ledger) return apart
-  return new Together(admission, guard('the store of limits and money'), apart)
+  return new Together(admission, aheadMs, guard('the store of limits and money'), apart)
 }
 
 class Together implements Counters {
@@ -44,20 +49,45 @@ class Together implements Counters {
   readonly #store: AdmissionStore
   readonly #guard: Guard
   readonly #apart: Counters
+  readonly #slices: Slices
+  readonly #aheadMs: number
 
-  constructor(store: AdmissionStore, guard: Guard, apart: Counters) {
+  constructor(store: AdmissionStore, aheadMs: number, guard: Guard, apart: Counters) {
     this.#store = store
+    this.#aheadMs = store.drawsSlices === true ? aheadMs : 0
+    this.#slices = new Slices({
+      ms: this.#aheadMs,
+      admit: (...given) => guard.call(() => store.admit(...given)),
+      finish: (ends) => guard.call(() => store.finish([], ends)),
+    })
     this.#guard = guard
     this.#apart = apart
   }
 
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
-    if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
-    return this.#guard.call(() => this.#store.admit(claim, hold))
+    if (hold !== undefined && (claim !== undefined || this.#aheadMs > 0)) {
+      return this.#slices.admit(claim ?? { id: hold.id, rates: [], places: [], leaseMs: hold.leaseMs }, hold)
+    }
+    return this.#apart.admit(claim, hold)
   }
 
   finish(endings: readonly AdmissionEnd[]): Result<void> {
-    return this.#guard.call(() => this.#store.finish(endings))
+    const slices = this.#slices.taken()
+    if (slices === undefined) return this.#guard.call(() => this.#store.finish(endings))
+    return this.#finishWith(endings, slices)
+  }
+
+  close(): Promise<void> {
+    return this.#slices.close()
+  }
+
+  async #finishWith(endings: readonly AdmissionEnd[], slices: SliceEnds): Promise<void> {
+    try {
+      await this.#guard.call(() => this.#store.finish(endings, slices))
+    } catch (error) {
+      this.#slices.keep(slices)
+      throw error
+    }
   }
 }
 
@@ -113,6 +143,8 @@ class Apart implements Counters {
     }
     return waits.length === 0 ? undefined : settled(waits)
   }
+
+  async close(): Promise<void> {}
 
   #take(claim: LimitClaim): Result<Taken> {
     try {

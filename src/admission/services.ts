@@ -96,8 +96,10 @@ export class AdmissionServices {
     this.options = options
     this.reached = new ReachedLimits(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
-    this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
-    this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
+    const { journalMs = usualJournalMs } = options.billing
+    const shared = { timeoutMs, now, failed }
+    this.counters = counters({ limits, local: this.local, ledger, admission, aheadMs: journalMs, ...shared })
+    this.leases = new Leases({ limits, ledger, ...shared, leaseMs: this.leaseMs })
     this.caps = new CapHolds(options)
     this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
     this.unrated = new UnratedUsage(observer)
@@ -108,7 +110,6 @@ export class AdmissionServices {
     const { export: sink } = options.billing
     const failedExport = (account: string, error: unknown) => observer.failure({ id: `export ${account}`, error })
     this.exporter = ask && sink && new Exporter({ ask, sink, now: options.time, failed: failedExport })
-    const { journalMs = usualJournalMs } = options.billing
     this.settlements = new SettlementQueue(this.counters, observer, journalMs)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })

@@ -1,11 +1,17 @@
 /** The part of `admit_calls` for a call that is alone in its batch. */
 import { stillAwaited } from './batch-columns.ts'
-import { readingBuckets, writingBuckets } from './buckets.ts'
+import { addingUnits, readingBuckets, writingBuckets } from './buckets.ts'
+
+/**
+ * The parts of what is left that a slice takes at most: so small that the slices of many processes together leave plenty. Of
+ * places it may be more, because limits of a few are usual, and a call that lacks one waits until slices are over.
+ */
+const shares = { units: 64, places: 16 }
 
 /**
  * PL/pgSQL that admits a call which is alone, pays, has no caps and is refused by nothing. Otherwise it writes nothing, and what
  * follows decides: there, a call costs about a hundred expressions, which take longer than its statements. The locks and their
- * order are the same.
+ * order are the same. Only here, a slice is drawn for further calls.
  */
 export const admittingOne: string = `
       is_usual := cardinality(claims) = 1 AND cardinality(accounts) = 1 AND cardinality(cap_scope) = 0;
@@ -22,7 +28,8 @@ export const admittingOne: string = `
         moment_ms := date_part('epoch', moment) * 1000;
         room := bursts;
         FOR i IN 1..cardinality(costs) LOOP
-          was := greatest(0, used[rate_bucket[i]] - greatest(0, moment_ms - at[rate_bucket[i]]) * per_ms[i]);
+          was := greatest(least_used[rate_bucket[i]],
+            used[rate_bucket[i]] - greatest(0, moment_ms - at[rate_bucket[i]]) * per_ms[i]);
           room[i] := bursts[i] - was;
           IF room[i] < costs[i] THEN
             remaining := NULL;
@@ -41,21 +48,46 @@ export const admittingOne: string = `
             SELECT holds[1], accounts[1], amounts[1], moment + hold_ms[1] * interval '1 millisecond'
             WHERE NOT EXISTS (SELECT FROM @.entries WHERE kind <> 'credit' AND reference = holds[1]) ON CONFLICT DO NOTHING;
             IF FOUND THEN
+              IF cardinality(slices) > 0 THEN
+                more := least(slice_calls[1], remaining / greatest(1, amounts[1] * ${shares.units}));
+                FOR i IN 1..cardinality(costs) LOOP
+                  more := least(more, floor((room[i] - costs[i]) / greatest(1e-6, costs[i] * ${shares.units})));
+                END LOOP;
+                FOR i IN 1..cardinality(places) LOOP
+                  more := least(more, (free[i] - 1) / ${shares.places});
+                END LOOP;
+              END IF;
+              IF more > 0 THEN
+                slice_ends := moment + slice_ms[1] * interval '1 millisecond';
+                INSERT INTO @.holds (id, account, amount, ends)
+                VALUES (slices[1], accounts[1], amounts[1] * more, moment + hold_ms[1] * interval '1 millisecond');
+                remaining := remaining - amounts[1] * more;
+                FOR i IN 1..cardinality(costs) LOOP
+                  used[rate_bucket[i]] := used[rate_bucket[i]] + costs[i] * more;
+                END LOOP;
+              END IF;
               UPDATE @.accounts SET balance = remaining WHERE id = accounts[1] AND amounts[1] > 0;
               IF cardinality(costs) > 0 THEN
                 ${writingBuckets}
+                IF more > 0 THEN
+                  ${addingUnits}
+                END IF;
               END IF;
               IF cardinality(places) > 0 THEN
                 leased := moment + claim_ms[1] * interval '1 millisecond';
-                UPDATE @.slots o SET held = o.held + 1, soonest = least(o.soonest, leased)
+                UPDATE @.slots o SET held = o.held + 1 + more, soonest = least(o.soonest, leased)
                 WHERE o.bucket = ANY (ARRAY(SELECT buckets[b] FROM unnest(slot_bucket) b));
                 INSERT INTO @.places (bucket, holder, ends) SELECT buckets[b], claims[1], leased FROM unnest(slot_bucket) b;
+                IF more > 0 THEN
+                  INSERT INTO @.places (bucket, holder, ends, count)
+                  SELECT buckets[b], slices[1], leased, more FROM unnest(slot_bucket) b;
+                END IF;
               END IF;
               IF NOT durable THEN
                 PERFORM set_config('synchronous_commit', 'off', true);
               END IF;
               RETURN jsonb_build_object('admitted', ARRAY[true], 'left', room, 'free', coalesce(free, '{}'),
-                'outcomes', ARRAY['held'], 'balances', ARRAY[remaining::text]);
+                'outcomes', ARRAY['held'], 'balances', ARRAY[remaining::text], 'ahead', more);
             END IF;
           END IF;
         END IF;

@@ -41,9 +41,10 @@ export const admissionSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds.
+      -- Per bucket: units in use at the last change, its time in milliseconds, and units of slices that still admit calls.
       used float8[];
       at float8[];
+      least_used float8[];
       -- Per rate, and per slot: what is left before the call.
       room float8[];
       free int[];
@@ -53,6 +54,9 @@ export const admissionSchema: string = `
       moment_ms float8;
       leased timestamptz;
       is_usual bool;
+      -- The calls of the slice, and the time until which it admits them.
+      more int := 0;
+      slice_ends timestamptz;
     BEGIN
     ${admittingOne}
     DECLARE
@@ -129,7 +133,7 @@ export const admissionSchema: string = `
             OR (r.soonest <= moment AND r.held + r.wanted > r.places)
           THEN
             DELETE FROM @.places WHERE bucket = r.name AND ends <= moment;
-            SELECT count(*), min(ends) INTO r.held, r.soonest FROM @.places WHERE bucket = r.name;
+            SELECT coalesce(sum(count), 0), min(ends) INTO r.held, r.soonest FROM @.places WHERE bucket = r.name;
             counted[r.b] := true;
           END IF;
           held[r.b] := r.held;
@@ -147,7 +151,7 @@ export const admissionSchema: string = `
         admitted := true;
         FOR i IN rate + 1..rate + rates[c] LOOP
           b := rate_bucket[i];
-          room[i] := bursts[i] - greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
+          room[i] := bursts[i] - greatest(least_used[b], used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
           admitted := admitted AND room[i] >= costs[i];
         END LOOP;
         FOR i IN slot + 1..slot + slots[c] LOOP

@@ -1,5 +1,5 @@
 /** Batches of calls as columns, the parameters of `admit_calls` and `end_calls`. */
-import type { AdmissionEnd, CapCharge, CapClaim, RateRule } from '../index.ts'
+import type { AdmissionEnd, CapCharge, CapClaim, RateRule, SliceEnds } from '../index.ts'
 import type { AdmissionItem } from '../batched-admission.ts'
 import { bigintsAsText } from '../sql/sql.ts'
 
@@ -32,6 +32,9 @@ export const admissionTypes = {
   cap_tokens: 'bigint[]',
   cap_calls: 'bigint[]',
   scopes: 'jsonb',
+  slices: 'text[]',
+  slice_calls: 'int[]',
+  slice_ms: 'float8[]',
 } as const
 
 /** The columns of a batch of endings. */
@@ -54,6 +57,8 @@ export const endingTypes = {
   carry_mark: 'int[]',
   marks: 'jsonb',
   levels: 'jsonb',
+  draws: 'jsonb',
+  returned: 'text[]',
 } as const
 
 /**
@@ -127,10 +132,21 @@ export function admissionColumns(calls: readonly AdmissionItem[]): string {
     payers: calls.map(({ hold }) => (hold === undefined ? 0 : accounts.of(hold.account))),
     amounts: calls.map(({ hold }) => String(hold?.amount ?? 0)),
     ...capsOf(calls),
+    ...sliceOf(calls),
     buckets: buckets.names,
     accounts: accounts.names,
   }
   return JSON.stringify(columns)
+}
+
+/** The slice that is wanted with the only call of a batch: others share the cost of a statement anyway. */
+function sliceOf(calls: readonly AdmissionItem[]) {
+  const wishes = calls.length > 1 ? [] : calls.flatMap(({ slice }) => slice ?? [])
+  return {
+    slices: wishes.map(({ id }) => id),
+    slice_calls: wishes.map(({ calls: most }) => most),
+    slice_ms: wishes.map(({ ms }) => ms),
+  }
 }
 
 /** The claims of caps. `scopes` are the distinct ones apart from their limits. */
@@ -196,9 +212,9 @@ function capKey({ name, window }: CapCharge): string {
 }
 
 /** The columns for `end_calls`, as JSON. */
-export function endingColumns(endings: readonly AdmissionEnd[]): string {
+export function endingColumns(endings: readonly AdmissionEnd[], { draws, returns: slices }: SliceEnds): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
-  const returns = endings.flatMap(({ returned }) => returned ?? [])
+  const returns = [...endings.flatMap(({ returned }) => returned ?? []), ...slices]
   const slots = returns.flatMap(({ id, places }) => places.map((bucket) => ({ id, bucket })))
   const ends = endings.flatMap(({ end }) => end ?? [])
   const columns: Columns<typeof endingTypes> = {
@@ -214,6 +230,16 @@ export function endingColumns(endings: readonly AdmissionEnd[]): string {
     tokens: ends.map(({ tokens }) => String(tokens ?? 0)),
     ...chargesOf(ends),
     levels: ends.flatMap(({ balanceThresholds: marks }, index) => (marks?.length ? { hold: index + 1, marks } : [])),
+    draws: draws.map(({ slice, hold, claim }) => {
+      for (const { bucket } of claim.places) buckets.of(bucket)
+      accounts.of(hold.account)
+      const places = claim.places.map(({ bucket }) => bucket)
+      return { id: hold.id, slice, amount: String(hold.amount), ms: hold.leaseMs, claim_ms: claim.leaseMs, places }
+    }),
+    returned: slices.map(({ id, account }) => {
+      accounts.of(account)
+      return id
+    }),
     buckets: buckets.names,
     accounts: accounts.names,
   }

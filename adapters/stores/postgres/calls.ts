@@ -7,6 +7,7 @@ import {
   type HoldVerdict,
   type LimitVerdict,
   type SettleVerdict,
+  type SliceEnds,
 } from '../index.ts'
 import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
 import { Batches } from '../batches.ts'
@@ -27,6 +28,8 @@ interface AdmittedColumns {
   readonly outcomes: readonly (HoldVerdict['outcome'] | null)[]
   readonly balances: readonly string[]
   readonly caps: AdmittedCaps | null
+  /** For how many further calls a slice was drawn. */
+  readonly ahead?: number
 }
 
 /** The result of `end_calls`: one entry per hold. Amounts are text. */
@@ -43,7 +46,10 @@ interface Journaled {
 }
 
 /** What is written when calls have ended. */
-type JournalItem = { readonly ending: AdmissionEnd } | { readonly usage: readonly Values[] }
+type JournalItem =
+  | { readonly ending: AdmissionEnd }
+  | { readonly usage: readonly Values[] }
+  | { readonly slices: SliceEnds }
 
 /** What became of it: of an ending, the verdict on its hold; of usage, whether it was added and all labels exist. */
 type JournalResult = SettleVerdict | boolean | undefined
@@ -95,6 +101,11 @@ export class Calls {
     return (await this.#journal.add({ ending })) as SettleVerdict | undefined
   }
 
+  /** Tells what became of slices: before the ends of calls that are added later. */
+  async endSlices(slices: SliceEnds): Promise<void> {
+    await this.#journal.add({ slices })
+  }
+
   /** `UsageStatements.append`: with the endings of the same turn of the event loop. Resolves once the rows are on disk. */
   async append(usage: readonly Values[]): Promise<boolean> {
     const added = await this.#journal.add({ usage })
@@ -110,6 +121,7 @@ export class Calls {
 
   async #admit(calls: readonly AdmissionItem[], durable: boolean): Promise<AdmissionResult[]> {
     const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
+    const { ahead = 0 } = raw
     let [rate, slot, cap] = [0, 0, 0]
     return calls.map(({ claim, hold }, index) => {
       const outcome = raw.outcomes[index]
@@ -125,7 +137,7 @@ export class Calls {
         free: raw.free.slice(slot, (slot += claim.places.length)),
       }
       return held
-        ? { limits: outcome === 'held' ? verdictAfter(claim, limits) : limits, hold: held }
+        ? { limits: outcome === 'held' ? verdictAfter(claim, limits) : limits, hold: held, ...(ahead > 0 && { ahead }) }
         : { limits: verdictAfter(claim, limits) }
     })
   }
@@ -143,14 +155,17 @@ export class Calls {
   async #write(items: readonly JournalItem[]): Promise<JournalResult[]> {
     const endings = items.flatMap((item) => ('ending' in item ? item.ending : []))
     const usage = items.flatMap((item) => ('usage' in item ? item.usage : []))
+    const ends = items.flatMap((item) => ('slices' in item ? item.slices : []))
+    const slices = { draws: ends.flatMap(({ draws }) => draws), returns: ends.flatMap(({ returns }) => returns) }
     const { ended, missing } = await this.#journaled([
-      endings.length > 0 ? endingColumns(endings) : null,
+      endings.length + ends.length > 0 ? endingColumns(endings, slices) : null,
       usage.length > 0 ? JSON.stringify(usage) : null,
       usage.length > 0 || endings.some(({ end }) => end !== undefined),
     ])
     let next = 0
     return items.map((item) => {
       if ('usage' in item) return missing === null ? undefined : missing === 0
+      if ('slices' in item) return undefined
       if (item.ending.end === undefined) return undefined
       const [outcome, charged = '0', overage = '0'] = [
         ended?.outcomes[next],

@@ -2,6 +2,7 @@
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
 import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 import { lockingBuckets, writingBuckets } from './buckets.ts'
+import { endingSlices } from './ending-slices.ts'
 
 /**
  * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its
@@ -13,9 +14,11 @@ export const endingSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds, and number of places that are given back.
+      -- Per bucket: units in use at the last change, its time in milliseconds, units of slices that still admit calls, and number
+      -- of places that are given back.
       used float8[];
       at float8[];
+      least_used float8[];
       freed int[] := array_fill(0, ARRAY[cardinality(buckets)]);
       -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
@@ -29,6 +32,7 @@ export const endingSchema: string = `
       moment_ms float8;
       r record;
       b int;
+      drawn text[];
     BEGIN
       ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
@@ -43,11 +47,14 @@ export const endingSchema: string = `
       ${stillAwaited}
       moment := clock_timestamp();
       moment_ms := date_part('epoch', moment) * 1000;
+      IF draws <> '[]' THEN
+        ${endingSlices}
+      END IF;
       IF cardinality(holders) > 0 THEN
         FOR i IN 1..cardinality(holders) LOOP
-          DELETE FROM @.places WHERE bucket = buckets[slot_bucket[i]] AND holder = holders[i];
+          DELETE FROM @.places WHERE bucket = buckets[slot_bucket[i]] AND holder = holders[i] RETURNING places.count INTO b;
           IF FOUND THEN
-            freed[slot_bucket[i]] := freed[slot_bucket[i]] + 1;
+            freed[slot_bucket[i]] := freed[slot_bucket[i]] + b;
           END IF;
         END LOOP;
         UPDATE @.slots o SET held = o.held - freed[array_position(buckets, o.bucket)]
@@ -56,10 +63,18 @@ export const endingSchema: string = `
       IF cardinality(costs) > 0 THEN
         FOR i IN 1..cardinality(costs) LOOP
           b := rate_bucket[i];
-          used[b] := greatest(0, greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]) + costs[i]);
+          used[b] := greatest(least_used[b], used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
+          used[b] := greatest(least_used[b], used[b] + costs[i]);
           at[b] := moment_ms;
         END LOOP;
         ${writingBuckets}
+      END IF;
+      IF cardinality(returned) > 0 THEN
+        FOR r IN
+          DELETE FROM @.holds o WHERE o.id = ANY (returned) RETURNING array_position(accounts, o.account) AS a, o.amount
+        LOOP
+          changes[r.a] := changes[r.a] + r.amount;
+        END LOOP;
       END IF;
       IF cardinality(ids) > 0 THEN
         FOR r IN
@@ -93,14 +108,16 @@ export const endingSchema: string = `
             changes[payers[i]] := changes[payers[i]] + back[i] - charged[i];
           END IF;
         END LOOP;
-        UPDATE @.accounts o SET balance = o.balance + changes[array_position(accounts, o.id)]
-        WHERE o.id = ANY (accounts) AND changes[array_position(accounts, o.id)] <> 0;
         IF claims <> '[]' THEN
           ${countingSettlements}
         END IF;
         IF noticed <> '[]' THEN
           ${recordingNotices}
         END IF;
+      END IF;
+      IF cardinality(accounts) > 0 THEN
+        UPDATE @.accounts o SET balance = o.balance + changes[array_position(accounts, o.id)]
+        WHERE o.id = ANY (accounts) AND changes[array_position(accounts, o.id)] <> 0;
       END IF;
       RETURN jsonb_build_object('outcomes', outcomes, 'charged', charged::text[], 'overages', overages::text[]);
     END

@@ -9,18 +9,27 @@ import type { Database } from './database.ts'
  * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are
  * full and all slots are free. Sets are joined as arrays: the planner expects few elements of an array and looks up each, but
  * for a set it would read all of `places`.
+ *
+ * A slice holds `count` places. Its units are in use from its draw, although its calls come later: so that these never exceed a
+ * limit, a bucket is not refilled below the units of slices that still admit calls. They are counted in two parts, `ahead` until
+ * `ahead_ends` and `ahead_before` until `before_ends`, which is never later.
  */
 export const limitsSchema: string = `
     CREATE UNLOGGED TABLE @.buckets (
       name text COLLATE "C" PRIMARY KEY,
       used float8 NOT NULL DEFAULT 0,
-      at timestamptz NOT NULL DEFAULT clock_timestamp()
+      at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      ahead float8 NOT NULL DEFAULT 0,
+      ahead_ends timestamptz NOT NULL DEFAULT '-infinity',
+      ahead_before float8 NOT NULL DEFAULT 0,
+      before_ends timestamptz NOT NULL DEFAULT '-infinity'
     ) WITH (fillfactor = 50);
 
     CREATE UNLOGGED TABLE @.places (
       bucket text COLLATE "C" NOT NULL,
       holder text COLLATE "C" NOT NULL,
       ends timestamptz NOT NULL,
+      count int NOT NULL DEFAULT 1,
       PRIMARY KEY (bucket, holder)
     );
 

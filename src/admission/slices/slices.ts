@@ -1,0 +1,171 @@
+/** Admits calls by what their process has drawn in advance, without asking the store. */
+import { randomUUID } from 'node:crypto'
+import type { Hold } from '../../money/ledger/contract.ts'
+import type { LimitClaim } from '../../money/limits/contract.ts'
+import type { AdmissionVerdict, SliceDraw, SliceEnds, SliceReturn, SliceWish } from '../contract.ts'
+import { Slice } from './slice.ts'
+
+type Result<T> = Promise<T> | T
+
+export interface SlicesOptions {
+  /** Milliseconds for which a slice may last. 0: none are drawn. */
+  readonly ms: number
+  /** As of `AdmissionStore`. */
+  readonly admit: (claim: LimitClaim, hold: Hold, slice?: SliceWish) => Result<AdmissionVerdict>
+  /** As of `AdmissionStore.finish`. */
+  readonly finish: (ends: SliceEnds) => Result<void>
+}
+
+/** The most calls that are drawn for at once, and the longest time for which, in milliseconds. */
+const mostCalls = 63
+const longestMs = 1_000
+/** Milliseconds after which what the store did not accept is sent again, and how much of it is kept. */
+const againMs = 1_000
+const mostKept = 10_000
+
+/**
+ * The slices of a process. Where calls of an account follow each other closely, the first one draws for those to come: the
+ * store decides for how many, and holds money, units and places for them. They are then admitted here. A slice lasts for
+ * the time for which the ends of calls wait, and no longer; then what is left of it goes back.
+ */
+export class Slices {
+  readonly #options: SlicesOptions
+  readonly #ms: number
+  /** By account and limits, as of `nameOf`. */
+  readonly #slices = new Map<string, { readonly slice: Slice; readonly timer: NodeJS.Timeout }>()
+  /** The number of calls in the present window, and in the one before. */
+  #seen = new Map<string, number>()
+  #before = new Map<string, number>()
+  #windowEnds = 0
+  #draws: SliceDraw[] = []
+  #returns: SliceReturn[] = []
+  #again: NodeJS.Timeout | undefined
+  #isOver: boolean
+
+  constructor(options: SlicesOptions) {
+    this.#options = options
+    this.#ms = Math.min(options.ms, longestMs)
+    this.#isOver = options.ms <= 0
+  }
+
+  /** Admits a call, by a slice if it fits into one. */
+  admit(claim: LimitClaim, hold: Hold): Result<AdmissionVerdict> {
+    const isUsual = hold.durable !== true && (hold.caps ?? []).length === 0
+    if (this.#isOver || !isUsual) return this.#options.admit(claim, hold)
+    const name = nameOf(claim, hold)
+    const calls = Math.min(mostCalls, this.#count(name))
+    const slice = this.#slices.get(name)?.slice
+    const drawn = slice?.draw(claim, hold)
+    if (slice !== undefined && drawn !== undefined) {
+      this.#draws.push({ slice: slice.id, hold, claim })
+      return drawn
+    }
+    this.#end(name)
+    const ms = Math.min(this.#ms, hold.leaseMs / 4, claim.leaseMs / 4)
+    const wish = calls === 0 ? undefined : { id: `slice ${randomUUID()}`, calls, ms }
+    const since = performance.now()
+    const verdict = this.#options.admit(claim, hold, wish)
+    return wish === undefined ? verdict : this.#begun(name, wish, since, claim, hold, verdict)
+  }
+
+  /** What has become of slices since the last call, for the store. Includes old ones, which end. */
+  taken(): SliceEnds | undefined {
+    const now = performance.now()
+    for (const [name, { slice }] of this.#slices) if (slice.isOld(now)) this.#end(name)
+    const [draws, returns] = [this.#draws, this.#returns]
+    if (draws.length + returns.length === 0) return undefined
+    this.#draws = []
+    this.#returns = []
+    return { draws, returns }
+  }
+
+  /** Keeps what the store did not accept, and sends it later. What is never accepted goes back with its lease. */
+  keep({ draws, returns }: SliceEnds): void {
+    // The units may have been returned; in time, they are refilled anyway.
+    const again = returns.map((each) => ({ ...each, corrections: [] }))
+    this.#draws = [...draws, ...this.#draws].slice(0, mostKept)
+    this.#returns = [...again, ...this.#returns].slice(0, mostKept)
+    this.#again ??= setTimeout(() => void this.#send(), againMs)
+    this.#again.unref()
+  }
+
+  /** Ends all slices. */
+  async close(): Promise<void> {
+    this.#isOver = true
+    for (const name of this.#slices.keys()) this.#end(name)
+    await this.#send()
+    clearTimeout(this.#again)
+  }
+
+  async #begun(
+    name: string,
+    wish: SliceWish,
+    since: number,
+    claim: LimitClaim,
+    hold: Hold,
+    asked: Result<AdmissionVerdict>,
+  ): Promise<AdmissionVerdict> {
+    try {
+      const verdict = await asked
+      if ((verdict.ahead ?? 0) > 0) this.#begin(name, new Slice(wish, since, claim, hold, verdict))
+      return verdict
+    } catch (error) {
+      // It may have been drawn nevertheless.
+      const places = claim.places.map(({ bucket }) => bucket)
+      this.keep({ draws: [], returns: [{ id: wish.id, account: hold.account, places, corrections: [] }] })
+      throw error
+    }
+  }
+
+  #begin(name: string, slice: Slice): void {
+    // Another call may have drawn one meanwhile.
+    this.#end(name)
+    const over = () => {
+      this.#end(name)
+      void this.#send()
+    }
+    const timer = setTimeout(over, Math.max(0, slice.until - performance.now()))
+    timer.unref()
+    this.#slices.set(name, { slice, timer })
+    if (this.#isOver) over()
+  }
+
+  #end(name: string): void {
+    const open = this.#slices.get(name)
+    if (open === undefined) return
+    clearTimeout(open.timer)
+    this.#slices.delete(name)
+    this.#returns.push(open.slice.rest)
+  }
+
+  async #send(): Promise<void> {
+    clearTimeout(this.#again)
+    this.#again = undefined
+    const ends = this.taken()
+    if (ends === undefined) return
+    try {
+      await this.#options.finish(ends)
+    } catch {
+      this.keep(ends)
+    }
+  }
+
+  /** Counts a call, and returns how many such calls there were in the time that a slice lasts. */
+  #count(name: string): number {
+    const now = performance.now()
+    if (now > this.#windowEnds) {
+      this.#before = now > this.#windowEnds + this.#ms ? new Map() : this.#seen
+      this.#seen = new Map()
+      this.#windowEnds = now + this.#ms
+    }
+    const seen = this.#seen.get(name) ?? 0
+    this.#seen.set(name, seen + 1)
+    return Math.max(seen, this.#before.get(name) ?? 0)
+  }
+}
+
+/** Equal for calls that can draw from the same slice. */
+function nameOf({ rates, places }: LimitClaim, { account }: Hold): string {
+  const rules = rates.map(({ bucket, limit, periodMs, burst }) => [bucket, limit, periodMs, burst])
+  return JSON.stringify([account, rules, places])
+}

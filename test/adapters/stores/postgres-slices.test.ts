@@ -1,0 +1,294 @@
+/** What a process draws in advance in Postgres. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
+import type { Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
+import { Slices } from '../../../src/admission/slices/slices.ts'
+import { seeded } from '../../random.ts'
+import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
+
+const account = 'acme'
+const leaseMs = 60_000
+const credit = 1_000_000n
+const rates = [{ bucket: 'units', cost: 2, limit: 1, periodMs: 1e12, burst: 100_000 }]
+const places = [{ bucket: 'places', places: 1_000 }]
+const none: SliceEnds = { draws: [], returns: [] }
+
+async function opened() {
+  const [pool, schema] = [postgresPool(6), ownName()]
+  const open = () => postgres(pool, { schema })
+  const storage = open()
+  onTestFinished(async () => {
+    await storage.close()
+    await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await pool.end()
+  })
+  await storage.ledger.credit({ account, amount: credit, reference: 'credit' })
+  const { admission, ledger, limits } = storage
+  const state = async () => {
+    const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}
+    const asked = { id: randomUUID(), rates: rates.map((rule) => ({ ...rule, cost: 0 })), places, leaseMs }
+    const { left, free } = await limits.take(asked)
+    await limits.give({ id: asked.id, places: ['places'], corrections: [] })
+    expect((await ledger.audit()).faults).toEqual([])
+    return { balance, held, units: Math.round(left[0] as number), places: (free[0] as number) + 1 }
+  }
+  // A slice is drawn from buckets that exist.
+  await state()
+  return { open, admission, ledger, limits, state }
+}
+
+const callOf = (id: string, amount = 10n, more: Partial<LimitClaim & Hold> = {}) => ({
+  claim: { id, rates, places, leaseMs, ...more } satisfies LimitClaim,
+  hold: { id, account, amount, leaseMs, ...more } satisfies Hold,
+})
+const sliceOf = (calls: number, ms = 1) => ({ id: `slice ${randomUUID()}`, calls, ms })
+const restOf = (id: string, units: number) => ({
+  id,
+  account,
+  places: ['places'],
+  corrections: units === 0 ? [] : [{ ...(rates[0] as (typeof rates)[0]), cost: -units }],
+})
+const endOf = (id: string, amount: bigint) => ({
+  end: { id, account, amount },
+  returned: { id, places: ['places'], corrections: [] },
+})
+
+describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
+  test('holds for each of its calls what the first one holds, and goes back as a whole', async () => {
+    const { admission, state } = await opened()
+    const before = await state()
+    const { claim, hold } = callOf('first')
+    const slice = sliceOf(8)
+    const verdict = await admission.admit(claim, hold, slice)
+    expect(verdict).toMatchObject({ ahead: 8, limits: { admitted: true, left: [99_998], free: [999] } })
+    expect(await state()).toEqual({ balance: credit - 90n, held: 90n, units: 100_000 - 18, places: 991 })
+    await admission.finish([endOf('first', 4n)], { draws: [], returns: [restOf(slice.id, 16)] })
+    expect(await state()).toEqual({ ...before, balance: credit - 4n, units: 100_000 - 18 + 16 })
+  })
+
+  test('is drawn for fewer calls, or none, where there is less than plenty of anything', async () => {
+    const { admission, ledger, limits } = await opened()
+    const drawn = async (more: Partial<LimitClaim & Hold>, amount = 10n) => {
+      const { claim, hold } = callOf(randomUUID(), amount, more)
+      const asked = { ...claim, id: randomUUID(), rates: claim.rates.map((rule) => ({ ...rule, cost: 0 })) }
+      await limits.take(asked)
+      await limits.give({ id: asked.id, places: claim.places.map(({ bucket }) => bucket), corrections: [] })
+      return (await admission.admit(claim, hold, sliceOf(8))).ahead ?? 0
+    }
+    expect(await drawn({}, 5_000n)).toBe(3)
+    expect(await drawn({}, 50_000n)).toBe(0)
+    expect(await drawn({ rates: [{ ...rates[0], bucket: 'few', burst: 300 } as never] })).toBe(2)
+    expect(await drawn({ places: [{ bucket: 'two', places: 2 }] })).toBe(0)
+    expect(await drawn({ places: [{ bucket: 'fifty', places: 50 }] })).toBe(3)
+    await ledger.open({ id: 'unlimited', unlimited: true })
+    expect(await drawn({ account: 'unlimited' })).toBe(0)
+    expect(await drawn({ account: 'unknown' })).toBe(0)
+  })
+
+  test('becomes the holds and places of the calls that it admits', async () => {
+    const { admission, ledger, limits, state } = await opened()
+    const { claim, hold } = callOf('first')
+    const slice = sliceOf(3)
+    await admission.admit(claim, hold, slice)
+    const [second, third] = [callOf('second', 7n), callOf('third', 9n)]
+    await admission.finish([], {
+      draws: [
+        { slice: slice.id, ...second },
+        { slice: slice.id, ...third },
+      ],
+      returns: [],
+    })
+    expect(await state()).toEqual({ balance: credit - 40n, held: 40n, units: 100_000 - 8, places: 996 })
+    await admission.finish([], { draws: [], returns: [restOf(slice.id, 2)] })
+    expect(await state()).toEqual({ balance: credit - 26n, held: 26n, units: 100_000 - 6, places: 997 })
+    expect(await ledger.hold(second.hold)).toMatchObject({ outcome: 'held', balance: credit - 26n })
+    expect(await ledger.settle({ id: 'second', account, amount: 8n })).toMatchObject({ charged: 8n, overage: 1n })
+    await limits.give({ id: 'second', places: ['places'], corrections: [] })
+    await admission.finish([endOf('third', 9n), endOf('first', 0n)])
+    expect(await state()).toEqual({ balance: credit - 17n, held: 0n, units: 100_000 - 6, places: 1_000 })
+  })
+
+  test('covers calls that have ended before the store hears of them', async () => {
+    const { admission, ledger, state } = await opened()
+    const { claim, hold } = callOf('first')
+    const slice = sliceOf(2)
+    await admission.admit(claim, hold, slice)
+    const draws = ['second', 'third'].map((id) => ({ slice: slice.id, ...callOf(id) }))
+    const endings = ['first', 'second', 'third'].map((id) => endOf(id, 6n))
+    await admission.finish(endings, { draws, returns: [restOf(slice.id, 0)] })
+    expect(await state()).toEqual({ balance: credit - 18n, held: 0n, units: 100_000 - 6, places: 1_000 })
+    const { items } = (await ledger.entries?.(account, { limit: 9 })) ?? { items: [] }
+    expect(items.map(({ reference, overage }) => [reference, overage])).toEqual([
+      ['third', 0n],
+      ['second', 0n],
+      ['first', 0n],
+      ['credit', 0n],
+    ])
+  })
+
+  test('is ended once, in whichever order and how often ever the store hears of it', async () => {
+    const { admission, state } = await opened()
+    const { claim, hold } = callOf('first')
+    const slice = sliceOf(4)
+    await admission.admit(claim, hold, slice)
+    const draws = ['second', 'third'].map((id) => ({ slice: slice.id, ...callOf(id) }))
+    const returns = [restOf(slice.id, 0)]
+    await admission.finish([endOf('second', 6n)], { draws, returns })
+    const settled = { balance: credit - 26n, held: 20n, units: 100_000 - 10, places: 998 }
+    expect(await state()).toEqual(settled)
+    await admission.finish([endOf('second', 6n)], { draws, returns })
+    await admission.finish([], { draws: [...draws, { slice: slice.id, ...callOf('late') }], returns })
+    expect(await state()).toEqual(settled)
+    await admission.finish([endOf('third', 6n), endOf('first', 6n)], { draws, returns })
+    await admission.finish([], { draws, returns })
+    expect(await state()).toEqual({ balance: credit - 18n, held: 0n, units: 100_000 - 10, places: 1_000 })
+  })
+
+  test('of a process that has died goes back with its lease', async () => {
+    const { admission, ledger, state } = await opened()
+    const { claim, hold } = callOf('first', 10n, { leaseMs: 40 })
+    const slice = sliceOf(5, 10)
+    await admission.admit(claim, hold, slice)
+    await expect.poll(async () => (await ledger.account(account))?.held).toBe(0n)
+    await expect
+      .poll(state, { timeout: 5_000 })
+      .toEqual({ balance: credit, held: 0n, units: 100_000 - 12, places: 1_000 })
+    // What it would still have written.
+    await admission.finish([endOf('second', 6n)], {
+      draws: [{ slice: slice.id, ...callOf('second') }],
+      returns: [restOf(slice.id, 0)],
+    })
+    expect(await state()).toMatchObject({ balance: credit - 6n, held: 0n, places: 1_000 })
+    const { items } = (await ledger.entries?.(account, { limit: 1 })) ?? { items: [] }
+    expect(items[0]).toMatchObject({ reference: 'second', overage: 6n })
+  })
+
+  test('keeps its units in use while it may admit calls, however fast they are refilled', async () => {
+    const { admission, limits } = await opened()
+    const rate = { bucket: 'fast', cost: 2, limit: 1e9, periodMs: 1, burst: 10_000 }
+    const left = async () => {
+      const {
+        left: [units],
+      } = await limits.take({ id: randomUUID(), rates: [{ ...rate, cost: 0 }], places: [], leaseMs })
+      return units
+    }
+    const draw = async (calls: number, ms: number) => {
+      const { claim, hold } = callOf(randomUUID(), 1n, { rates: [rate] })
+      const slice = sliceOf(calls, ms)
+      expect((await admission.admit(claim, hold, slice)).ahead).toBe(calls)
+      return { ...restOf(slice.id, 0), corrections: [{ ...rate, cost: -2 * calls }] }
+    }
+    await left()
+    await draw(20, 400)
+    expect(await left()).toBe(10_000 - 40)
+    const rest = await draw(30, 800)
+    expect(await left()).toBe(10_000 - 100)
+    // What is returned early counts until its time is over.
+    await admission.finish([], { draws: [], returns: [rest] })
+    expect(await left()).toBe(10_000 - 100)
+    await expect.poll(left, { interval: 10 }).toBe(10_000 - 60)
+    await expect.poll(left, { interval: 10 }).toBe(10_000)
+  })
+})
+
+/** A process that draws slices and ends calls, over a store that fails and answers late. */
+class Process {
+  readonly charged = new Map<string, bigint>()
+  /** Calls that slices have admitted. */
+  drawn = 0
+  readonly slices: Slices
+  readonly #open: { readonly id: string; readonly amount: bigint }[] = []
+  readonly #admission: ReturnType<typeof postgres>['admission']
+  readonly #random: () => number
+  readonly #name: string
+  #made = 0
+  #waiting: ReturnType<typeof endOf>[] = []
+
+  constructor(name: string, admission: ReturnType<typeof postgres>['admission'], random: () => number) {
+    this.#name = name
+    this.#admission = admission
+    this.#random = random
+    this.slices = new Slices({
+      ms: 200,
+      admit: async (claim, hold, slice) => {
+        const verdict = await admission.admit(claim, hold, slice)
+        if (random() < 0.05) throw new Error('the answer is lost')
+        return verdict
+      },
+      finish: (ends) => this.#finish([], ends),
+    })
+  }
+
+  async call(): Promise<void> {
+    const id = `${this.#name} ${this.#made++}`
+    const amount = 5n + BigInt(Math.floor(this.#random() * 10))
+    const { claim, hold } = callOf(id, amount)
+    try {
+      const { hold: held } = await this.slices.admit(claim, hold)
+      if (held?.outcome === 'held') this.#open.push({ id, amount })
+    } catch {
+      this.#waiting.push({ ...endOf(id, 0n), end: { id, account } as never })
+    }
+  }
+
+  end(): void {
+    const [call] = this.#open.splice(Math.floor(this.#random() * this.#open.length), 1)
+    if (call === undefined) return
+    const amount = this.#random() < 0.2 ? 0n : (call.amount * BigInt(Math.floor(this.#random() * 100))) / 100n
+    this.charged.set(call.id, amount)
+    this.#waiting.push(endOf(call.id, amount))
+  }
+
+  async write(): Promise<void> {
+    const endings = this.#waiting
+    this.#waiting = []
+    const slices = this.slices.taken()
+    try {
+      await this.#finish(endings, slices)
+    } catch {
+      this.#waiting.push(...endings)
+      this.slices.keep(slices ?? none)
+    }
+  }
+
+  async close(): Promise<void> {
+    while (this.#open.length > 0) this.end()
+    while (this.#waiting.length > 0) await this.write()
+    await this.slices.close()
+    for (let ends = this.slices.taken(); ends !== undefined; ends = this.slices.taken())
+      await this.#admission.finish([], ends)
+  }
+
+  async #finish(endings: readonly ReturnType<typeof endOf>[], slices: SliceEnds | undefined): Promise<void> {
+    const fate = this.#random()
+    if (fate < 0.1) throw new Error('it has not arrived')
+    await this.#admission.finish(endings, slices)
+    this.drawn += slices?.draws.length ?? 0
+    if (fate < 0.2) throw new Error('the answer is lost')
+  }
+}
+
+describe.skipIf(!hasPostgres)('in Postgres, the slices of several processes', () => {
+  test.each([1, 2, 3])('leave exact books, whatever fails: seed %i', async (seed) => {
+    const { open, ledger, state } = await opened()
+    const random = seeded(seed)
+    const processes = Array.from({ length: 3 }, (_, index) => new Process(`p${index}`, open().admission, random))
+    for (let round = 0; round < 120; round++) {
+      const acts = processes.flatMap((process) => {
+        const calls = Array.from({ length: Math.floor(random() * 4) }, () => process.call())
+        for (let ends = Math.floor(random() * 4); ends > 0; ends--) process.end()
+        return random() < 0.4 ? [...calls, process.write()] : calls
+      })
+      await Promise.all(acts)
+      if (round % 20 === 0) expect((await ledger.audit()).faults).toEqual([])
+    }
+    await Promise.all(processes.map((process) => process.close()))
+    const charged = processes.flatMap((process) => [...process.charged.values()]).reduce((sum, each) => sum + each, 0n)
+    expect(charged).toBeGreaterThan(0n)
+    expect(processes.reduce((sum, { drawn }) => sum + drawn, 0)).toBeGreaterThan(50)
+    expect(await state()).toMatchObject({ balance: credit - charged, held: 0n, places: 1_000 })
+    const { items } = (await ledger.entries?.(account, { limit: 1_000 })) ?? { items: [] }
+    expect(items.filter(({ overage }) => overage > 0n)).toEqual([])
+  })
+})
