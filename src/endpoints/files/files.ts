@@ -54,12 +54,10 @@ export class Files extends Tasks<FileData> {
     await this.content.close()
   }
 
-  /** Keeps a file. Rejects with the error of its bytes, if they fail, and keeps nothing then. */
-  async add(
-    { account, id = newTaskId('file-'), ...known }: NewFile,
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<StoredFile> {
+  /** Keeps a file. Rejects with the error of its bytes, if they fail, and keeps nothing of them then. */
+  async add({ account, id: given, ...known }: NewFile, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
     const { store, now, content } = this.#services
+    const id = given ?? newTaskId('file-')
     const at = await now()
     const times = { createdAt: at, expiresAt: at + fileLifeMs, dueAt: at + uploadMs, leasedUntil: 0 }
     const begun = fromRecord<FileData>(await store.insert({ account, id, version: 1, ...times, data: { ...known } }))
@@ -73,7 +71,8 @@ export class Files extends Tasks<FileData> {
     try {
       await content.put(id, counted())
     } catch (error) {
-      await this.#expire({ ...begun, expiresAt: at })
+      // Another process may have made a given one, or be about to.
+      if (given === undefined) await this.#expire({ ...begun, expiresAt: at })
       throw error
     }
     const { expiresAt } = begun
