@@ -6,6 +6,7 @@ export type {
   SliceEnds,
   SliceWish,
 } from '../../src/admission/contract.ts'
+export { slicePrefix } from '../../src/admission/contract.ts'
 export type { AuditEntry, AuditFilter, AuditStore } from '../../src/admin/audit/contract.ts'
 export { auditMatches, erasedEntry } from '../../src/admin/audit/filter.ts'
 export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'

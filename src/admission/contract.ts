@@ -27,13 +27,16 @@ export interface AdmissionStore {
   finish(endings: readonly AdmissionEnd[], slices?: SliceEnds): Promise<void> | void
 }
 
+/** How the ids of slices begin, unlike those of calls. */
+export const slicePrefix = 'slice '
+
 /**
  * What to draw for further calls like one that is admitted, so that its process can admit these without asking: for each of
  * them as much as for this one. Until it is returned, or the lease of the hold ends, it is like the hold and the claim of a
  * call. Units of rates are drawn at once, but may be used until `ms` later: until then a bucket is not refilled below them.
  */
 export interface SliceWish {
-  /** The id of its hold and its claim. */
+  /** The id of its hold and its claim: begins with `slicePrefix`. */
   readonly id: string
   /** For how many calls, at most. */
   readonly calls: number

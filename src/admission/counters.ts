@@ -18,6 +18,8 @@ export interface CountersVerdict extends Partial<AdmissionVerdict> {
 export interface Counters {
   /** Whether `finish` updates limits and ledger in one call to an admission store. */
   readonly together: boolean
+  /** Milliseconds for which slices last. 0: none are drawn. */
+  readonly slicesMs: number
   /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict>
   /** Gives back places, corrects rates, and settles or releases holds. */
@@ -32,16 +34,16 @@ export interface CounterOptions extends Omit<GuardOptions, 'name'> {
   readonly local: LimitStore | undefined
   readonly ledger: Ledger | undefined
   readonly admission: AdmissionStore | undefined
-  /** Milliseconds for which the admission store may draw for calls in advance. */
-  readonly aheadMs: number
+  /** Milliseconds for which slices may last. */
+  readonly slicesMs: number
 }
 
 export function counters(options: CounterOptions): Counters {
-  const { limits, ledger, admission, aheadMs, timeoutMs, now, failed } = options
+  const { limits, ledger, admission, slicesMs, timeoutMs, now, failed } = options
   const guard = (name: string) => new Guard({ name, timeoutMs, now, failed })
   const apart = new Apart(options, guard('the limit store'), guard('the ledger'))
   if (admission === undefined || admission.limits !== limits || admission.ledger !== ledger) return apart
-  return new Together(admission, aheadMs, guard('the store of limits and money'), apart)
+  return new Together(admission, slicesMs, guard('the store of limits and money'), apart)
 }
 
 class Together implements Counters {
@@ -50,13 +52,13 @@ class Together implements Counters {
   readonly #guard: Guard
   readonly #apart: Counters
   readonly #slices: Slices
-  readonly #aheadMs: number
+  readonly slicesMs: number
 
-  constructor(store: AdmissionStore, aheadMs: number, guard: Guard, apart: Counters) {
+  constructor(store: AdmissionStore, slicesMs: number, guard: Guard, apart: Counters) {
     this.#store = store
-    this.#aheadMs = store.drawsSlices === true ? aheadMs : 0
+    this.slicesMs = store.drawsSlices === true ? slicesMs : 0
     this.#slices = new Slices({
-      ms: this.#aheadMs,
+      ms: this.slicesMs,
       admit: (...given) => guard.call(() => store.admit(...given)),
       finish: (ends) => guard.call(() => store.finish([], ends)),
     })
@@ -65,7 +67,7 @@ class Together implements Counters {
   }
 
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
-    if (hold !== undefined && (claim !== undefined || this.#aheadMs > 0)) {
+    if (hold !== undefined && (claim !== undefined || this.slicesMs > 0)) {
       return this.#slices.admit(claim ?? { id: hold.id, rates: [], places: [], leaseMs: hold.leaseMs }, hold)
     }
     return this.#apart.admit(claim, hold)
@@ -98,6 +100,7 @@ interface Taken extends CountersVerdict {
 
 class Apart implements Counters {
   readonly together = false
+  readonly slicesMs = 0
   readonly #limits: LimitStore
   readonly #limitGuard: Guard
   readonly #local: LimitStore | undefined

@@ -11,17 +11,14 @@ export async function holdDurably(
   given: Hold,
   caps: readonly CallerCap[],
 ): Promise<HoldVerdict | undefined> {
-  const { settlements, expiry, options } = admission
+  const { expiry, options } = admission
   const { ledger } = options
   if (ledger === undefined) return undefined
   const hold = { ...given, durable: true }
   const ask = () => guard.call(() => ledger.hold(hold))
   const since = performance.now()
-  let verdict = await ask()
-  if (settlements.waitMs > 0 && (await admission.mayFit(hold, undefined, verdict))) {
-    await settlements.returnedByAll(since)
-    verdict = await ask()
-  }
+  const asked = async () => ({ hold: await ask() })
+  let { hold: verdict } = await admission.retried({ claim: undefined, hold }, since, await asked(), asked)
   if (verdict.outcome === 'insufficient' && (await expiry?.renews(hold.account))) verdict = await ask()
   if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
   if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')

@@ -92,15 +92,11 @@ export class Entry {
       given = await answer
       if (this.#lacksMoney(given) && (await expiry?.renews(this.caller.account)))
         given = await counters.admit(claim, hold)
-      const mayFit = async () => given.local !== true && this.#admission.mayFit(hold, given.limits, given.hold)
-      if (settlements.areReturning && (await mayFit())) {
+      if (settlements.areReturning && (await this.#admission.mayFit(claim, hold, given))) {
         await settlements.returned(placeWaitMs)
         given = await counters.admit(claim, hold)
       }
-      if (settlements.waitMs > 0 && (await mayFit())) {
-        await settlements.returnedByAll(since)
-        given = await counters.admit(claim, hold)
-      }
+      given = await this.#admission.retried({ claim, hold }, since, given, () => counters.admit(claim, hold))
     } catch (error) {
       // The store may have drawn the claim although the call failed, so it is given back.
       if (!isUnasked(error)) ticket.abandon()

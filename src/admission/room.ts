@@ -28,21 +28,34 @@ export function hasRoom(
   return isFunded && (held.caps ?? []).every((state) => capFits(state, moreOf(hold, BigInt(many))))
 }
 
-/** Whether a refused call would fit if all open calls returned what they hold. `account`: asked for if the balance is too small. */
+/** If fewer places are free, no slice takes one. */
+const fewPlaces = 16
+
+/**
+ * Whether a refused call would fit if all open calls returned what they hold; with `ofSlices`, if slices did. `account`: asked
+ * for if the balance is too small.
+ */
 export async function mightFit(
+  ofSlices: boolean,
+  claim: LimitClaim | undefined,
   hold: Hold | undefined,
   limits: LimitVerdict | undefined,
   held: HoldVerdict | undefined,
-  account: (id: string) => Promise<Pick<LedgerAccount, 'balance' | 'held'> | undefined>,
+  account: (id: string) => Promise<Pick<LedgerAccount, 'balance' | 'held' | 'ahead'> | undefined>,
 ): Promise<boolean> {
-  if (limits?.admitted === false) return limits.free.some((free) => free < 1)
+  if (limits?.admitted === false) {
+    const few = ofSlices ? fewPlaces : 0
+    return limits.free.some((free, index) => free < 1 && (claim?.places[index]?.places ?? 0) > few)
+  }
   if (hold === undefined || held === undefined) return false
   if (held.outcome === 'capped') {
+    if (ofSlices) return false
     return (held.caps ?? []).every((state) => capFits({ ...state, held: nothing }, moreOf(hold, 1n)))
   }
   if (held.outcome !== 'insufficient') return false
   const payer = await account(hold.account)
-  return payer !== undefined && payer.balance + payer.held >= hold.amount
+  if (payer === undefined || (ofSlices && (payer.ahead ?? 0n) === 0n)) return false
+  return payer.balance + payer.held >= hold.amount
 }
 
 function moreOf({ amount, tokens = 0n }: Hold, calls: bigint): CapAmounts {

@@ -1,10 +1,10 @@
 import { GatewayError } from '../errors.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
-import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
+import type { Hold, Ledger } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
 import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { multiplierOne } from '../money/prices/rate.ts'
-import type { LimitStore, LimitVerdict } from '../money/limits/contract.ts'
+import type { LimitClaim, LimitStore } from '../money/limits/contract.ts'
 import { askingLots } from '../money/lots/credits.ts'
 import { Exporter } from '../money/export/exporter.ts'
 import { CreditExpiry } from '../money/lots/expiry.ts'
@@ -15,7 +15,8 @@ import type { Group, Groups } from '../models/group-fields.ts'
 import type { Model } from '../models/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import { CapHolds } from './cap-holds.ts'
-import { counters, type Counters } from './counters.ts'
+import { counters, type Counters, type CountersVerdict } from './counters.ts'
+import type { Demand } from './demand.ts'
 import type { AdmissionStore } from './contract.ts'
 import { Speeds } from './hidden-tokens.ts'
 import { Guard } from '../records/guard.ts'
@@ -63,6 +64,11 @@ const usualJournalMs = 250
 /** Milliseconds by which usage records are sent earlier than charges that wait. */
 const aheadMs = 10
 
+/** Milliseconds for which slices last: longer than charges wait, because calls of one process may follow each other less closely. */
+function sliceMs(journalMs: number): number {
+  return Math.min(2 * journalMs, Math.max(journalMs, 1_000))
+}
+
 /** What all requests share: the options, the stores, and the queues of what is still to be written. */
 export class AdmissionServices {
   readonly reached: ReachedLimits
@@ -98,7 +104,7 @@ export class AdmissionServices {
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
     const { journalMs = usualJournalMs } = options.billing
     const shared = { timeoutMs, now, failed }
-    this.counters = counters({ limits, local: this.local, ledger, admission, aheadMs: journalMs, ...shared })
+    this.counters = counters({ limits, local: this.local, ledger, admission, slicesMs: sliceMs(journalMs), ...shared })
     this.leases = new Leases({ limits, ledger, ...shared, leaseMs: this.leaseMs })
     this.caps = new CapHolds(options)
     this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
@@ -182,10 +188,35 @@ export class AdmissionServices {
     return multiplier
   }
 
-  /** Whether a refused call may fit once all processes have told what has ended. */
-  mayFit(hold: Hold | undefined, limits: LimitVerdict | undefined, held: HoldVerdict | undefined): Promise<boolean> {
+  /**
+   * Asks again for a call that was refused, while it may fit once all processes have told what has ended, and then once all slices
+   * have gone back. `since`: when it was asked for first, as of `performance.now()`.
+   */
+  async retried<Verdict extends CountersVerdict>(
+    { claim, hold }: Pick<Demand, 'claim' | 'hold'>,
+    since: number,
+    refused: Verdict,
+    ask: () => Promise<Verdict> | Verdict,
+  ): Promise<Verdict> {
+    let verdict = refused
+    for (const ms of new Set([this.settlements.waitMs, this.counters.slicesMs])) {
+      if (ms === 0 || !(await this.mayFit(claim, hold, verdict, ms > this.settlements.waitMs))) continue
+      await this.settlements.returnedByAll(since, ms)
+      verdict = await ask()
+    }
+    return verdict
+  }
+
+  /** Whether a refused call would fit if all open calls returned what they hold; with `ofSlices`, if slices did. */
+  async mayFit(
+    claim: LimitClaim | undefined,
+    hold: Hold | undefined,
+    { limits, hold: held, local }: CountersVerdict,
+    ofSlices: boolean = false,
+  ): Promise<boolean> {
     const { ledger } = this.options
-    return mightFit(hold, limits, held, async (id) => this.#ledgerGuard.call(() => ledger?.account(id)))
+    const account = async (id: string) => this.#ledgerGuard.call(() => ledger?.account(id))
+    return local !== true && mightFit(ofSlices, claim, hold, limits, held, account)
   }
 
   disconnectPolicy(model: Model): DisconnectPolicy {

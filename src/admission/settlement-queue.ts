@@ -62,11 +62,11 @@ export class SettlementQueue {
 
   /**
    * Sends what is queued here, and resolves once what had ended by `since` (as of `performance.now()`) in other processes must
-   * be in the stores, too.
+   * be in the stores, too. `ms`: for how long it may wait there.
    */
-  async returnedByAll(since: number): Promise<void> {
-    const sent = this.returned(this.waitMs)
-    await pause(Math.max(1, since + this.waitMs + slackMs - performance.now()), never)
+  async returnedByAll(since: number, ms: number = this.waitMs): Promise<void> {
+    const sent = this.returned(ms)
+    await pause(Math.max(1, since + ms + slackMs - performance.now()), never)
     await sent
   }
 

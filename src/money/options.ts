@@ -47,7 +47,7 @@ export interface BillingOptions {
   /**
    * Milliseconds for which the charge and the usage record of a call that has ended may wait in its process, to be stored with
    * those of others: a process that is killed loses them. Charges do not wait while the account, a cap or a limit is short.
-   * For so long, a process may also admit calls by what it has drawn in advance, if the admission store can do that.
+   * For twice as long, at most a second, a process may admit calls by what it has drawn in advance, if the admission store can.
    * Default 250. 0 stores each within a few milliseconds, and draws nothing in advance.
    */
   readonly journalMs?: number

@@ -70,6 +70,17 @@ describe.skipIf(!isHere)('calls that follow each other closely', () => {
     expect(balance).toBeLessThan(most)
   })
 
+  test('refuse no call for what is held in advance, even of another process', async () => {
+    const { gateways, fund, account, call } = await fleet(postgres, 400)
+    const [first, second] = gateways
+    await fund(1_000_000)
+    for (let made = 0; made < 30; made++) expect(await call(first)).toBe(200)
+    const { balance } = await account()
+    // Enough for a call only with what the slice of the first process holds, or with what its calls no longer need.
+    await fund(-balance)
+    expect(await call(second)).toBe(200)
+  })
+
   test('are refused within the time of a slice after their money was taken away', async () => {
     const { gateways, fund, account, call } = await fleet(postgres, 200)
     await fund(10_000_000)

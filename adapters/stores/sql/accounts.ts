@@ -1,5 +1,5 @@
 /** What is read of the ledger: accounts, their entries, and the audit. */
-import { pageOf, readNumberCursor, type Ledger, type LedgerAccount, type LedgerEntry } from '../index.ts'
+import { pageOf, readNumberCursor, slicePrefix, type Ledger, type LedgerAccount, type LedgerEntry } from '../index.ts'
 import type { Sql, TableRow } from './sql.ts'
 
 /** `time`: the milliseconds since the epoch of a column with a time. */
@@ -7,10 +7,10 @@ export function sqlAccounts(
   { all, many, dialect: { now } }: Sql,
   time: (column: string) => string,
 ): Required<Pick<Ledger, 'account' | 'accounts' | 'entries' | 'audit'>> {
-  const sumOfHolds = (which: string) =>
-    `(SELECT coalesce(sum(h.amount), 0) FROM @.holds h WHERE h.account = a.id AND ${time('h.ends')} ${which} ${now})`
+  const sumOfHolds = (which: string, some: string = '') =>
+    `(SELECT coalesce(sum(h.amount), 0) FROM @.holds h WHERE h.account = a.id AND ${time('h.ends')} ${which} ${now} ${some})`
   const accounts = `SELECT a.id, a.balance, a.name, a.unlimited, ${time('a.created_at')} AS created_at,
-    ${sumOfHolds('>')} AS held, ${sumOfHolds('<=')} AS expired FROM @.accounts a`
+    ${sumOfHolds('>')} AS held, ${sumOfHolds('>', `AND h.id LIKE '${slicePrefix}%'`)} AS ahead, ${sumOfHolds('<=')} AS expired FROM @.accounts a`
   const audit = `WITH standing AS (
       SELECT a.id, a.balance + coalesce(h.expired, 0) AS balance, coalesce(h.held, 0) AS held,
         coalesce(e.credits, 0) AS credits, coalesce(e.settlements, 0) AS settlements
@@ -71,10 +71,12 @@ function amountOf(value: unknown): bigint {
 }
 
 function accountOf(row: TableRow): LedgerAccount {
+  const ahead = amountOf(row['ahead'])
   return {
     id: row['id'] as string,
     balance: amountOf(row['balance']) + amountOf(row['expired']),
     held: amountOf(row['held']),
+    ...(ahead > 0n && { ahead }),
     unlimited: Number(row['unlimited']) === 1,
     ...(row['name'] !== null && { name: row['name'] as string }),
     createdAt: Math.floor(Number(row['created_at'])),

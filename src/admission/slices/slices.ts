@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Hold } from '../../money/ledger/contract.ts'
 import type { LimitClaim } from '../../money/limits/contract.ts'
-import type { AdmissionVerdict, SliceDraw, SliceEnds, SliceReturn, SliceWish } from '../contract.ts'
+import {
+  slicePrefix,
+  type AdmissionVerdict,
+  type SliceDraw,
+  type SliceEnds,
+  type SliceReturn,
+  type SliceWish,
+} from '../contract.ts'
 import { Slice } from './slice.ts'
 
 type Result<T> = Promise<T> | T
@@ -16,17 +23,16 @@ export interface SlicesOptions {
   readonly finish: (ends: SliceEnds) => Result<void>
 }
 
-/** The most calls that are drawn for at once, and the longest time for which, in milliseconds. */
+/** The most calls that are drawn for at once. */
 const mostCalls = 63
-const longestMs = 1_000
 /** Milliseconds after which what the store did not accept is sent again, and how much of it is kept. */
 const againMs = 1_000
 const mostKept = 10_000
 
 /**
  * The slices of a process. Where calls of an account follow each other closely, the first one draws for those to come: the
- * store decides for how many, and holds money, units and places for them. They are then admitted here. A slice lasts for
- * the time for which the ends of calls wait, and no longer; then what is left of it goes back.
+ * store decides for how many, and holds money, units and places for them. They are then admitted here. When the time of a
+ * slice is over, what is left of it goes back.
  */
 export class Slices {
   readonly #options: SlicesOptions
@@ -44,7 +50,7 @@ export class Slices {
 
   constructor(options: SlicesOptions) {
     this.#options = options
-    this.#ms = Math.min(options.ms, longestMs)
+    this.#ms = options.ms
     this.#isOver = options.ms <= 0
   }
 
@@ -62,7 +68,7 @@ export class Slices {
     }
     this.#end(name)
     const ms = Math.min(this.#ms, hold.leaseMs / 4, claim.leaseMs / 4)
-    const wish = calls === 0 ? undefined : { id: `slice ${randomUUID()}`, calls, ms }
+    const wish = calls === 0 ? undefined : { id: `${slicePrefix}${randomUUID()}`, calls, ms }
     const since = performance.now()
     const verdict = this.#options.admit(claim, hold, wish)
     return wish === undefined ? verdict : this.#begun(name, wish, since, claim, hold, verdict)

@@ -11,6 +11,8 @@ export interface LedgerAccount {
   readonly balance: bigint
   /** Sum of the open holds, which are already subtracted from the balance. */
   readonly held: bigint
+  /** Of `held`, what processes have drawn in advance: the holds of slices. Default 0. */
+  readonly ahead?: bigint
   /** Whether holds succeed regardless of the balance. */
   readonly unlimited: boolean
   /** A label chosen by the host. */

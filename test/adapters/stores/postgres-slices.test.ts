@@ -56,14 +56,16 @@ const endOf = (id: string, amount: bigint) => ({
 
 describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   test('holds for each of its calls what the first one holds, and goes back as a whole', async () => {
-    const { admission, state } = await opened()
+    const { admission, ledger, state } = await opened()
     const before = await state()
     const { claim, hold } = callOf('first')
     const slice = sliceOf(8)
     const verdict = await admission.admit(claim, hold, slice)
     expect(verdict).toMatchObject({ ahead: 8, limits: { admitted: true, left: [99_998], free: [999] } })
     expect(await state()).toEqual({ balance: credit - 90n, held: 90n, units: 100_000 - 18, places: 991 })
+    expect(await ledger.account(account)).toMatchObject({ ahead: 80n })
     await admission.finish([endOf('first', 4n)], { draws: [], returns: [restOf(slice.id, 16)] })
+    expect(await ledger.account(account)).not.toHaveProperty('ahead')
     expect(await state()).toEqual({ ...before, balance: credit - 4n, units: 100_000 - 18 + 16 })
   })
 
