@@ -5,6 +5,11 @@ import { dayMs } from './usage-spans.ts'
 
 type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }
 
+const parts = amounts.map(({ name, column }) => ({ name, high: `${column}_high`, low: `${column}_low` }))
+
+/** Rows that are sorted at once. */
+const piece = 2_000
+
 /** Rows of sums, of which those with equal dimensions are added up. */
 export class AddedSums {
   readonly #question: UsageQuestion
@@ -14,15 +19,13 @@ export class AddedSums {
     this.#question = question
   }
 
-  /** Adds rows with the dimensions `d0`, `d1` and so on, of which the tags are a list in JSON. */
+  /** Adds rows with the dimensions `d0`, `d1` and so on, of which the tags are a list in JSON. A column that is absent is 0. */
   add(rows: readonly TableRow[]): void {
     const { by } = this.#question
     const tagged = by.indexOf('tag')
+    const names = by.map((_, index) => `d${index}`)
     for (const row of rows) {
-      const values = by.map((dimension, index) => {
-        const value = row[`d${index}`]
-        return dimension === 'day' ? dayOf(Number(value)) : dimension === 'period' ? Number(value) : value
-      })
+      const values = names.map((name) => row[name])
       if (tagged < 0) this.#add(values, row)
       else {
         const tags = values[tagged] === null ? [''] : (JSON.parse(values[tagged] as string) as string[])
@@ -32,21 +35,24 @@ export class AddedSums {
   }
 
   #add(values: readonly unknown[], row: TableRow): void {
-    const name = values.length === 1 ? String(values[0]) : JSON.stringify(values)
+    // No text of a database has a NUL.
+    const name = values.join('\0')
     let sum = this.#rows.get(name)
     if (sum === undefined) this.#rows.set(name, (sum = this.#begin(values)))
     sum.requests += Number(row['requests'])
-    sum.incomplete += Number(row['incomplete'])
-    for (const [unit, column] of sums) sum[unit] += Number(row[column])
-    for (const { name, column } of amounts)
-      sum[name] += (integerIn(row[`${column}_high`]) << 32n) + integerIn(row[`${column}_low`])
-    for (const column of missingAmounts) sum[column] += Number(row[column])
+    sum.incomplete += numberIn(row['incomplete'])
+    for (const [unit, column] of sums) sum[unit] += numberIn(row[column])
+    for (const { name, high, low } of parts) sum[name] += (integerIn(row[high]) << 32n) + integerIn(row[low])
+    for (const column of missingAmounts) sum[column] += numberIn(row[column])
   }
 
   /** Assigns to one object instead of spreading, because there may be tens of thousands of rows. */
   #begin(values: readonly unknown[]): Sum {
     const sum: Record<string, unknown> = {}
-    this.#question.by.forEach((dimension, index) => (sum[dimension] = values[index]))
+    this.#question.by.forEach((dimension, index) => {
+      const value = values[index]
+      sum[dimension] = dimension === 'day' ? dayOf(Number(value)) : dimension === 'period' ? Number(value) : value
+    })
     sum['requests'] = sum['incomplete'] = 0
     for (const [unit] of sums) sum[unit] = 0
     for (const { name } of amounts) sum[name] = 0n
@@ -55,16 +61,37 @@ export class AddedSums {
   }
 
   /** Ordered by the dimensions. */
-  rows(): UsageSummary[] {
+  rows(): Promise<UsageSummary[]> {
     const { by, largest } = this.#question
     const all = [...this.#rows.values()]
-    const some = largest === undefined ? all : largestOf(all, largest)
-    return some.sort(comparing(by))
+    return sortedInPieces(largest === undefined ? all : largestOf(all, largest), comparing(by))
   }
 }
 
+/** Sorts pieces and joins two at a time, between which other calls run. What consists of two ordered pieces is sorted quickly. */
+async function sortedInPieces<T>(items: T[], compare: (left: T, right: T) => number): Promise<T[]> {
+  if (items.length <= piece) return items.sort(compare)
+  let pieces = Array.from({ length: Math.ceil(items.length / piece) }, (_, at) =>
+    items.slice(at * piece, (at + 1) * piece),
+  )
+  for (;;) {
+    for (const each of pieces) {
+      each.sort(compare)
+      await new Promise(setImmediate)
+    }
+    if (pieces.length === 1) return pieces[0] as T[]
+    const joined: T[][] = []
+    for (let at = 0; at < pieces.length; at += 2) joined.push([...(pieces[at] as T[]), ...(pieces[at + 1] ?? [])])
+    pieces = joined
+  }
+}
+
+function numberIn(value: unknown): number {
+  return value === undefined || value === null ? 0 : Number(value)
+}
+
 function integerIn(value: unknown): bigint {
-  return BigInt(value as bigint | string)
+  return value === undefined ? 0n : BigInt(value as bigint | string)
 }
 
 function dayOf(number: number): string {

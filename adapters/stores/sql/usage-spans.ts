@@ -34,7 +34,7 @@ export function spanOf(from: number = -Infinity, to: number = Infinity, whole: b
   }
 }
 
-/** Splits quarters into whole days (UTC) and the quarters before and after them. */
+/** Splits quarters into whole days (UTC) and the quarters before and after them. Some may be none. */
 export function withDays({ begin, end }: Periods): Periods[] {
   const [firstDay, lastDay] = [Math.ceil((begin * quarterMs) / dayMs), Math.floor((end * quarterMs) / dayMs)]
   if (firstDay >= lastDay) return [{ ms: quarterMs, begin, end }]
@@ -43,5 +43,5 @@ export function withDays({ begin, end }: Periods): Periods[] {
     { ms: quarterMs, begin, end: left },
     { ms: dayMs, begin: firstDay, end: lastDay },
     { ms: quarterMs, begin: right, end },
-  ].filter((each) => each.begin < each.end)
+  ]
 }

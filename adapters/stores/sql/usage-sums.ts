@@ -30,7 +30,7 @@ export async function summed(sql: Sql, question: UsageQuestion): Promise<UsageSu
   const { quarters, edges } = spanOf(question.from, question.to, hasSums && isAligned)
   const isDaily = isOwned && isMultiple(dayMs) && (!isTimed || offsetMinutes % 1_440 === 0)
   const isFew = !isOwned || [account, key, user, only].some((each) => each !== undefined)
-  const spans = isDaily ? withDays(quarters) : [quarters].filter(({ begin, end }) => begin < end)
+  const spans = (isDaily ? withDays(quarters) : [quarters]).filter(({ begin, end }) => begin < end)
   const ofSpans = spans.map(({ ms }, index): Source => ({
     rows: (some) => `SELECT ${names}, NULL AS session, number * CAST(${ms} AS ${sql.dialect.types.real}) AS at,
         ${addedColumns.join(', ')}

@@ -1,8 +1,8 @@
 /** Questions about many rows of a SQLite file are divided into slices, between which other calls run. */
 import { DatabaseSync } from 'node:sqlite'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
-import { SlicedReads, type Query } from '../../../adapters/stores/sqlite/sliced-reads.ts'
+import { SlicedReads, SliceSize, type Query } from '../../../adapters/stores/sqlite/sliced-reads.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 
@@ -20,9 +20,12 @@ beforeEach(() => {
   onTestFinished(() => raw.close())
 })
 
-/** Occupies the event loop for longer than a slice is meant to take. */
-function beBusy() {
-  for (const end = performance.now() + 8; performance.now() < end;);
+/** Makes time pass only as told. */
+function ownClock(): (ms: number) => void {
+  let now = 1_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  return (ms) => void (now += ms)
 }
 
 /** Counts the turns of the event loop until `act` has ended. */
@@ -39,19 +42,29 @@ async function turnsOf(act: () => Promise<void>): Promise<number> {
 }
 
 test('other calls run between the slices, which become shorter if they take long', async () => {
+  const pass = ownClock()
   const labels = Array.from({ length: 40 }, (_, index) => index + 1)
   const taken: number[][] = []
   const turns = await turnsOf(() =>
     slices.ofLabels(labels, (_, { partLabels }) => {
-      taken.push(JSON.parse(partLabels as string) as number[])
-      beBusy()
+      const part = JSON.parse(partLabels as string) as number[]
+      taken.push(part)
+      if (part.length >= 8) pass(8)
     }),
   )
   expect(taken.flat()).toEqual(labels)
   const sizes = taken.map(({ length }) => length)
-  expect(sizes[0]).toBe(10)
-  expect(Math.max(...sizes.slice(1))).toBeLessThan(10)
-  expect(turns).toBeGreaterThanOrEqual(taken.length - 1)
+  expect(sizes.slice(0, 4)).toEqual([1, 2, 4, 8])
+  expect(sizes[4]).toBeLessThan(8)
+  expect(turns).toBeGreaterThanOrEqual(sizes.filter((size) => size >= 8).length)
+})
+
+test('other calls run also between very many short slices', async () => {
+  const pass = ownClock()
+  const turns = await turnsOf(async () => {
+    for (let slice = 0; slice < 100; slice++) await slices.take(new SliceSize(1), () => pass(0.4))
+  })
+  expect(turns).toBeGreaterThan(30)
 })
 
 test('slices of times have every request once, also if very many have the same time', async () => {
