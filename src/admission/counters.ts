@@ -1,7 +1,7 @@
 import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
-import type { AdmissionVerdict, AdmissionEnd, AdmissionStore, SliceEnds } from './contract.ts'
+import type { AdmissionVerdict, AdmissionEnd, AdmissionStore } from './contract.ts'
 import { Guard, type GuardOptions } from '../records/guard.ts'
 import { Slices } from './slices/slices.ts'
 
@@ -74,22 +74,11 @@ class Together implements Counters {
   }
 
   finish(endings: readonly AdmissionEnd[]): Result<void> {
-    const slices = this.#slices.taken()
-    if (slices === undefined) return this.#guard.call(() => this.#store.finish(endings))
-    return this.#finishWith(endings, slices)
+    return this.#slices.tell((slices) => this.#guard.call(() => this.#store.finish(endings, slices)))
   }
 
   close(): Promise<void> {
     return this.#slices.close()
-  }
-
-  async #finishWith(endings: readonly AdmissionEnd[], slices: SliceEnds): Promise<void> {
-    try {
-      await this.#guard.call(() => this.#store.finish(endings, slices))
-    } catch (error) {
-      this.#slices.keep(slices)
-      throw error
-    }
   }
 }
 

@@ -156,7 +156,9 @@ export class Calls {
     const endings = items.flatMap((item) => ('ending' in item ? item.ending : []))
     const usage = items.flatMap((item) => ('usage' in item ? item.usage : []))
     const ends = items.flatMap((item) => ('slices' in item ? item.slices : []))
-    const slices = { draws: ends.flatMap(({ draws }) => draws), returns: ends.flatMap(({ returns }) => returns) }
+    // A draw that is on its way comes again with what is told next.
+    const draws = new Map(ends.flatMap((each) => each.draws.map((draw) => [draw.hold.id, draw] as const)))
+    const slices = { draws: [...draws.values()], returns: ends.flatMap(({ returns }) => returns) }
     const { ended, missing } = await this.#journaled([
       endings.length + ends.length > 0 ? endingColumns(endings, slices) : null,
       usage.length > 0 ? JSON.stringify(usage) : null,

@@ -43,7 +43,8 @@ export class Slices {
   #seen = new Map<string, number>()
   #before = new Map<string, number>()
   #windowEnds = 0
-  #draws: SliceDraw[] = []
+  /** Those that the store has not accepted yet, even if they are on their way. */
+  readonly #draws = new Set<SliceDraw>()
   #returns: SliceReturn[] = []
   #again: NodeJS.Timeout | undefined
   #isOver: boolean
@@ -63,7 +64,7 @@ export class Slices {
     const slice = this.#slices.get(name)?.slice
     const drawn = slice?.draw(claim, hold)
     if (slice !== undefined && drawn !== undefined) {
-      this.#draws.push({ slice: slice.id, hold, claim })
+      this.#draws.add({ slice: slice.id, hold, claim })
       return drawn
     }
     this.#end(name)
@@ -74,25 +75,17 @@ export class Slices {
     return wish === undefined ? verdict : this.#begun(name, wish, since, claim, hold, verdict)
   }
 
-  /** What has become of slices since the last call, for the store. Includes old ones, which end. */
-  taken(): SliceEnds | undefined {
+  /**
+   * Passes what has become of slices to `finish`, and keeps what it does not accept for later. Includes old slices, which end.
+   * Draws are passed each time until they are accepted: the ends of their calls and their slices must not overtake them.
+   */
+  tell(finish: (ends?: SliceEnds) => Result<void>): Result<void> {
     const now = performance.now()
     for (const [name, { slice }] of this.#slices) if (slice.isOld(now)) this.#end(name)
-    const [draws, returns] = [this.#draws, this.#returns]
-    if (draws.length + returns.length === 0) return undefined
-    this.#draws = []
+    const ends = { draws: [...this.#draws], returns: this.#returns }
+    if (ends.draws.length + ends.returns.length === 0) return finish()
     this.#returns = []
-    return { draws, returns }
-  }
-
-  /** Keeps what the store did not accept, and sends it later. What is never accepted goes back with its lease. */
-  keep({ draws, returns }: SliceEnds): void {
-    // The units may have been returned; in time, they are refilled anyway.
-    const again = returns.map((each) => ({ ...each, corrections: [] }))
-    this.#draws = [...draws, ...this.#draws].slice(0, mostKept)
-    this.#returns = [...again, ...this.#returns].slice(0, mostKept)
-    this.#again ??= setTimeout(() => void this.#send(), againMs)
-    this.#again.unref()
+    return this.#tell(ends, finish)
   }
 
   /** Ends all slices. */
@@ -118,7 +111,7 @@ export class Slices {
     } catch (error) {
       // It may have been drawn nevertheless.
       const places = claim.places.map(({ bucket }) => bucket)
-      this.keep({ draws: [], returns: [{ id: wish.id, account: hold.account, places, corrections: [] }] })
+      this.#keep([{ id: wish.id, account: hold.account, places, corrections: [] }])
       throw error
     }
   }
@@ -144,15 +137,32 @@ export class Slices {
     this.#returns.push(open.slice.rest)
   }
 
+  async #tell(ends: SliceEnds, finish: (ends: SliceEnds) => Result<void>): Promise<void> {
+    try {
+      await finish(ends)
+    } catch (error) {
+      // The units may have been returned; in time, they are refilled anyway.
+      this.#keep(ends.returns.map((each) => ({ ...each, corrections: [] })))
+      throw error
+    }
+    for (const draw of ends.draws) this.#draws.delete(draw)
+  }
+
+  /** Sends it later. What is never accepted goes back with its lease. */
+  #keep(returns: readonly SliceReturn[]): void {
+    this.#returns = [...returns, ...this.#returns].slice(0, mostKept)
+    for (const draw of this.#draws) if (this.#draws.size > mostKept) this.#draws.delete(draw)
+    this.#again ??= setTimeout(() => void this.#send(), againMs)
+    this.#again.unref()
+  }
+
   async #send(): Promise<void> {
     clearTimeout(this.#again)
     this.#again = undefined
-    const ends = this.taken()
-    if (ends === undefined) return
     try {
-      await this.#options.finish(ends)
+      await this.tell((ends) => ends && this.#options.finish(ends))
     } catch {
-      this.keep(ends)
+      // It was kept.
     }
   }
 

@@ -12,7 +12,6 @@ const leaseMs = 60_000
 const credit = 1_000_000n
 const rates = [{ bucket: 'units', cost: 2, limit: 1, periodMs: 1e12, burst: 100_000 }]
 const places = [{ bucket: 'places', places: 1_000 }]
-const none: SliceEnds = { draws: [], returns: [] }
 
 async function opened() {
   const [pool, schema] = [postgresPool(6), ownName()]
@@ -147,6 +146,17 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
     expect(await state()).toEqual({ balance: credit - 18n, held: 0n, units: 100_000 - 10, places: 1_000 })
   })
 
+  test('is drawn once for a call of which the store hears several times at once', async () => {
+    const { admission, state } = await opened()
+    const { claim, hold } = callOf('first')
+    const slice = sliceOf(4)
+    await admission.admit(claim, hold, slice)
+    const draws = [{ slice: slice.id, ...callOf('second') }]
+    await Promise.all(Array.from({ length: 4 }, async () => admission.finish([], { draws, returns: [] })))
+    await admission.finish([], { draws, returns: [restOf(slice.id, 6)] })
+    expect(await state()).toEqual({ balance: credit - 20n, held: 20n, units: 100_000 - 4, places: 998 })
+  })
+
   test('of a process that has died goes back with its lease', async () => {
     const { admission, ledger, state } = await opened()
     const { claim, hold } = callOf('first', 10n, { leaseMs: 40 })
@@ -245,12 +255,10 @@ class Process {
   async write(): Promise<void> {
     const endings = this.#waiting
     this.#waiting = []
-    const slices = this.slices.taken()
     try {
-      await this.#finish(endings, slices)
+      await this.slices.tell((slices) => this.#finish(endings, slices))
     } catch {
       this.#waiting.push(...endings)
-      this.slices.keep(slices ?? none)
     }
   }
 
@@ -258,8 +266,7 @@ class Process {
     while (this.#open.length > 0) this.end()
     while (this.#waiting.length > 0) await this.write()
     await this.slices.close()
-    for (let ends = this.slices.taken(); ends !== undefined; ends = this.slices.taken())
-      await this.#admission.finish([], ends)
+    await this.slices.tell((ends) => this.#admission.finish([], ends))
   }
 
   async #finish(endings: readonly ReturnType<typeof endOf>[], slices: SliceEnds | undefined): Promise<void> {
