@@ -3,6 +3,7 @@ export type {
   AdmissionEnd,
   AdmissionStore,
   AdmissionVerdict,
+  SliceDraw,
   SliceEnds,
   SliceWish,
 } from '../../src/admission/contract.ts'

@@ -1,5 +1,5 @@
 /** The accounts and holds of a batch of calls: locked, read, changed and written back. */
-import type { Hold, HoldVerdict, SettleVerdict, Settlement } from '../index.ts'
+import type { Hold, HoldVerdict, SettleVerdict, Settlement, SliceDraw } from '../index.ts'
 import type { CapBooks } from './cap-books.ts'
 import type { Ask } from './transaction.ts'
 import { insertRows, lockRows, marks, timeOf } from './locks.ts'
@@ -20,9 +20,11 @@ export class AccountBooks {
   readonly #caps: CapBooks
   readonly #accounts = new Map<string, Account>()
   readonly #holds = new Map<string, Pick<Hold, 'account' | 'amount'>>()
+  /** Slices of which a part has become the hold of a call. */
+  readonly #smaller = new Set<string>()
   /** How holds have ended: before, or in this batch. */
   readonly #ended = new Map<string, SettleVerdict>()
-  readonly #made: Hold[] = []
+  readonly #made = new Map<string, Hold>()
   readonly #gone = new Set<string>()
   readonly #entries: (readonly unknown[])[] = []
   #now = 0
@@ -116,10 +118,35 @@ export class AccountBooks {
     this.#caps.release(id)
     const capped = caps.length === 0 ? undefined : this.#caps.hold(wanted)
     if (capped?.fits === false) return { outcome: 'capped', balance, caps: capped.states }
-    this.#holds.set(id, { account, amount })
-    this.#made.push(wanted)
-    this.#change(account, -amount)
+    this.#make(wanted)
     return { outcome: 'held', balance: found.balance, ...(capped && { caps: capped.states }) }
+  }
+
+  /** Holds for a slice of so many calls, with a call that is held. */
+  holdAhead({ account, amount, leaseMs }: Hold, id: string, calls: number): void {
+    this.#make({ id, account, amount: amount * BigInt(calls), leaseMs })
+  }
+
+  /** Makes a part of a slice the hold of a call. Returns whether it was not that before, and may become it. */
+  moveDraw({ slice, hold }: SliceDraw): boolean {
+    const own = this.#holds.get(slice)
+    if (this.#ended.has(hold.id) || this.#holds.has(hold.id)) return false
+    if (own === undefined || own.account !== hold.account || own.amount < hold.amount) return false
+    this.#holds.set(slice, { ...own, amount: own.amount - hold.amount })
+    this.#smaller.add(slice)
+    this.#change(hold.account, hold.amount)
+    this.#make(hold)
+    return true
+  }
+
+  /** Returns what is left of a slice. */
+  giveBack({ id, account }: Pick<Hold, 'id' | 'account'>): void {
+    const own = this.#holds.get(id)
+    if (own?.account !== account) return
+    this.#change(account, own.amount)
+    this.#holds.delete(id)
+    this.#smaller.delete(id)
+    this.#gone.add(id)
   }
 
   /** Settles a hold, or releases it if there is no amount. */
@@ -131,7 +158,7 @@ export class AccountBooks {
     const held = open?.account === account ? open.amount : 0n
     const charged = amount ?? 0n
     const overage = charged > held ? charged - held : 0n
-    if (open?.account === account) this.#gone.add(id)
+    if (open?.account === account && !this.#made.delete(id)) this.#gone.add(id)
     const kind = amount === undefined ? 'release' : 'settle'
     this.#entries.push([account, kind, false, id, -charged, overage, this.#now])
     this.#ended.set(id, { outcome: amount === undefined ? 'released' : 'already', charged, overage })
@@ -155,7 +182,10 @@ export class AccountBooks {
   write(): void {
     const gone = [...this.#gone]
     if (gone.length > 0) this.#ask.later(`DELETE FROM @.holds WHERE id IN (${marks(gone)})`, gone)
-    const holds = this.#made.map(({ id, account, amount, leaseMs }) => [id, account, amount, this.#now + leaseMs])
+    for (const id of this.#smaller)
+      this.#ask.later('UPDATE @.holds SET amount = ? WHERE id = ?', [this.#holds.get(id)?.amount, id])
+    const made = [...this.#made.values()]
+    const holds = made.map(({ id, account, amount, leaseMs }) => [id, account, amount, this.#now + leaseMs])
     insertRows(this.#ask, 'holds', ['id', 'account', 'amount', 'ends'], holds)
     const ofEntries = ['account', 'kind', 'is_credit', 'reference', 'amount', 'overage', 'at']
     insertRows(this.#ask, 'entries', ofEntries, this.#entries)
@@ -168,6 +198,13 @@ export class AccountBooks {
 
   #account(id: string): Account {
     return this.#accounts.get(id) as Account
+  }
+
+  #make(hold: Hold): void {
+    const { id, account, amount } = hold
+    this.#holds.set(id, { account, amount })
+    this.#made.set(id, hold)
+    this.#change(account, -amount)
   }
 
   #change(account: string, by: bigint): void {

@@ -1,5 +1,5 @@
 /** The buckets and places of a batch of calls: locked, read, changed and written back. */
-import type { LimitClaim, LimitReturn, LimitVerdict, RateRule } from '../index.ts'
+import type { LimitClaim, LimitReturn, LimitVerdict, RateRule, SliceDraw, SliceWish } from '../index.ts'
 import type { Ask } from './transaction.ts'
 import { insertRows, lockRows, marks, timeOf } from './locks.ts'
 
@@ -8,6 +8,11 @@ interface Bucket {
   at: number
   held: number
   soonest: number
+  /** Units of slices that still admit calls, in two parts. */
+  ahead: number
+  aheadEnds: number
+  aheadBefore: number
+  beforeEnds: number
   isChanged: boolean
 }
 
@@ -22,7 +27,7 @@ export class Buckets {
   readonly #ask: Ask
   readonly #buckets = new Map<string, Bucket>()
   /** The places of the calls of the batch: when their leases end, or undefined if they are free. */
-  readonly #places = new Map<string, Place & { ends: number | undefined; isChanged: boolean }>()
+  readonly #places = new Map<string, Place & { ends: number | undefined; count: number; isChanged: boolean }>()
   #now = 0
 
   constructor(ask: Ask) {
@@ -38,8 +43,18 @@ export class Buckets {
     const locked = await lockRows(this.#ask, 'buckets', 'name', names)
     for (const [name, { row }] of locked) {
       const soonest = row['soonest'] === null ? Infinity : Number(row['soonest'])
-      const [used, at, held] = [Number(row['used']), Number(row['at']), Number(row['held'])]
-      this.#buckets.set(name, { used, at, held, soonest, isChanged: false })
+      const number = (column: string) => Number(row[column])
+      this.#buckets.set(name, {
+        used: number('used'),
+        at: number('at'),
+        held: number('held'),
+        soonest,
+        ahead: number('ahead'),
+        aheadEnds: number('ahead_ends'),
+        aheadBefore: number('ahead_before'),
+        beforeEnds: number('before_ends'),
+        isChanged: false,
+      })
     }
     return timeOf(locked)
   }
@@ -55,22 +70,28 @@ export class Buckets {
       ...claims.flatMap(({ id, places }) => places.map(({ bucket }) => ({ bucket, holder: id }))),
       ...returns.flatMap(({ id, places }) => places.map((bucket) => ({ bucket, holder: id }))),
     ]
-    for (const place of wanted) this.#places.set(nameOf(place), { ...place, ends: undefined, isChanged: false })
+    for (const place of wanted)
+      this.#places.set(nameOf(place), { ...place, ends: undefined, count: 1, isChanged: false })
     if (wanted.length === 0) return
     const { rows } = await this.#ask(
-      `SELECT bucket, holder, ends FROM @.places FORCE INDEX (PRIMARY) WHERE ${whichPlaces(wanted)}`,
+      `SELECT bucket, holder, ends, count FROM @.places FORCE INDEX (PRIMARY) WHERE ${whichPlaces(wanted)}`,
       wanted.flatMap(({ bucket, holder }) => [bucket, holder]),
     )
     for (const row of rows) {
       const place = { bucket: row['bucket'] as string, holder: row['holder'] as string }
-      this.#places.set(nameOf(place), { ...place, ends: Number(row['ends']), isChanged: false })
+      this.#places.set(nameOf(place), {
+        ...place,
+        ends: Number(row['ends']),
+        count: Number(row['count']),
+        isChanged: false,
+      })
     }
   }
 
   async #free(names: readonly string[]): Promise<void> {
     this.#ask.later(`DELETE FROM @.places WHERE bucket IN (${marks(names)}) AND ends <= ?`, [...names, this.#now])
     const { rows } = await this.#ask(
-      `SELECT bucket, count(*) AS held, min(ends) AS soonest FROM @.places WHERE bucket IN (${marks(names)}) GROUP BY bucket`,
+      `SELECT bucket, sum(count) AS held, min(ends) AS soonest FROM @.places WHERE bucket IN (${marks(names)}) GROUP BY bucket`,
       names,
     )
     const left = new Map(rows.map((row) => [row['bucket'], row]))
@@ -102,6 +123,38 @@ export class Buckets {
     }
   }
 
+  /** Draws a slice for so many calls like the one of the claim. */
+  drawAhead({ rates, places, leaseMs }: LimitClaim, { id, ms }: SliceWish, calls: number): void {
+    for (const rule of rates) {
+      const cost = rule.cost * calls
+      this.#spend({ ...rule, cost })
+      const own = this.#bucket(rule.bucket)
+      const isOver = own.beforeEnds <= this.#now
+      if (isOver) Object.assign(own, { aheadBefore: this.#ahead(own), beforeEnds: own.aheadEnds })
+      Object.assign(own, { ahead: (isOver ? 0 : own.ahead) + cost, aheadEnds: this.#now + ms })
+    }
+    for (const { bucket } of places) {
+      Object.assign(this.#place({ bucket, holder: id }), { count: calls })
+      this.#move(bucket, id, this.#now + leaseMs)
+      const own = this.#bucket(bucket)
+      own.soonest = Math.min(own.soonest, this.#now + leaseMs)
+    }
+  }
+
+  /** Moves a place of a slice to the call that it has admitted. */
+  moveDraw({ slice, claim: { id, places, leaseMs } }: SliceDraw): void {
+    const ends = this.#now + leaseMs
+    for (const { bucket } of places) {
+      const from = this.#place({ bucket, holder: slice })
+      const to = this.#place({ bucket, holder: id })
+      if (from.ends === undefined || from.count < 1 || to.ends !== undefined) continue
+      Object.assign(from, { count: from.count - 1, isChanged: true })
+      Object.assign(to, { ends, isChanged: true })
+      const own = this.#bucket(bucket)
+      Object.assign(own, { soonest: Math.min(own.soonest, ends), isChanged: true })
+    }
+  }
+
   give({ id, places, corrections }: LimitReturn): void {
     for (const bucket of places) this.#move(bucket, id, undefined)
     for (const rule of corrections) this.#spend(rule)
@@ -109,16 +162,17 @@ export class Buckets {
 
   write(): void {
     const changed = [...this.#buckets].filter(([, { isChanged }]) => isChanged)
-    const columns = ['used', 'at', 'held', 'soonest']
-    const rows = changed.map(([name, { used, at, held, soonest }]) => {
-      return [name, used, at, held, soonest === Infinity ? null : soonest]
+    const columns = ['used', 'at', 'held', 'soonest', 'ahead', 'ahead_ends', 'ahead_before', 'before_ends']
+    const rows = changed.map(([name, { used, at, held, soonest, ...own }]) => {
+      const ahead = [own.ahead, own.aheadEnds, own.aheadBefore, own.beforeEnds]
+      return [name, used, at, held, soonest === Infinity ? null : soonest, ...ahead]
     })
     insertRows(this.#ask, 'buckets', ['name', ...columns], rows, columns)
     const moved = [...this.#places.values()].filter(({ isChanged }) => isChanged)
     const taken = moved.filter(({ ends }) => ends !== undefined)
     const freed = moved.filter(({ ends }) => ends === undefined)
-    const places = taken.map(({ bucket, holder, ends }) => [bucket, holder, ends])
-    insertRows(this.#ask, 'places', ['bucket', 'holder', 'ends'], places, ['ends'])
+    const places = taken.map(({ bucket, holder, ends, count }) => [bucket, holder, ends, count])
+    insertRows(this.#ask, 'places', ['bucket', 'holder', 'ends', 'count'], places, ['ends', 'count'])
     if (freed.length > 0)
       this.#ask.later(
         `DELETE FROM @.places WHERE ${whichPlaces(freed)}`,
@@ -134,20 +188,29 @@ export class Buckets {
     const place = this.#places.get(nameOf({ bucket, holder }))
     if (place === undefined || place.ends === ends) return
     const own = this.#bucket(bucket)
-    own.held += Number(ends !== undefined) - Number(place.ends !== undefined)
+    own.held += place.count * (Number(ends !== undefined) - Number(place.ends !== undefined))
     own.isChanged = true
     Object.assign(place, { ends, isChanged: true })
   }
 
   #used({ bucket, limit, periodMs }: RateRule): number {
-    const { used, at } = this.#bucket(bucket)
-    return Math.max(0, used - (Math.max(0, this.#now - at) * limit) / periodMs)
+    const own = this.#bucket(bucket)
+    const ahead = this.#ahead(own) + (own.beforeEnds > this.#now ? own.aheadBefore : 0)
+    return Math.max(ahead, own.used - (Math.max(0, this.#now - own.at) * limit) / periodMs)
+  }
+
+  #ahead({ ahead, aheadEnds }: Bucket): number {
+    return aheadEnds > this.#now ? ahead : 0
+  }
+
+  #place(place: Place) {
+    return this.#places.get(nameOf(place)) as { ends: number | undefined; count: number }
   }
 
   #spend(rule: RateRule): void {
     const bucket = this.#bucket(rule.bucket)
-    const used = Math.max(0, this.#used(rule) + rule.cost)
-    Object.assign(bucket, { used, at: Math.max(bucket.at, this.#now), isChanged: true })
+    Object.assign(bucket, { used: this.#used(rule), at: Math.max(bucket.at, this.#now), isChanged: true })
+    bucket.used = Math.max(0, bucket.used + rule.cost)
   }
 }
 

@@ -1,8 +1,17 @@
 /** Admits and ends calls in batches: one transaction applies the limits and the money of a whole batch. */
 import { GatewayError } from '../../../src/errors.ts'
-import { verdictAfter, type AdmissionEnd, type CapClaim, type CapState, type SettleVerdict } from '../index.ts'
+import {
+  verdictAfter,
+  type AdmissionEnd,
+  type CapClaim,
+  type CapState,
+  type Hold,
+  type SettleVerdict,
+  type SliceEnds,
+} from '../index.ts'
 import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
 import { Batches } from '../batches.ts'
+import { callsAhead } from '../slice-shares.ts'
 import { AccountBooks } from './account-books.ts'
 import { Buckets } from './buckets.ts'
 import { CapBooks } from './cap-books.ts'
@@ -11,11 +20,14 @@ import type { Database } from './database.ts'
 /** Maximum numbers of concurrent batches: of a process, one that waits for the locks of another is of no use. */
 const lanes = { admissions: 1, endings: 1 }
 
+/** What is told when calls have ended. */
+type Told = AdmissionEnd | SliceEnds
+
 /** The batches of one database. */
 export class Calls {
   readonly #database: Database
   readonly #admissions: Batches<AdmissionItem, AdmissionResult>
-  readonly #endings: Batches<AdmissionEnd, SettleVerdict | undefined>
+  readonly #endings: Batches<Told, SettleVerdict | undefined>
 
   constructor(database: Database) {
     this.#database = database
@@ -26,8 +38,8 @@ export class Calls {
       lanes: lanes.admissions,
     })
     this.#endings = new Batches({
-      perform: (endings) => this.#inBooks([], endings, (books) => endings.map((ending) => ended(books, ending))),
-      ids: ({ end, returned }) => [...(end ? [`hold ${end.id}`] : []), ...(returned ? [`claim ${returned.id}`] : [])],
+      perform: (told) => this.#inBooks([], told, (books) => told.map((each) => ended(books, each))),
+      ids: (told) => ('draws' in told ? [] : idsOf(told)),
       isUndone,
       lanes: lanes.endings,
     })
@@ -43,6 +55,11 @@ export class Calls {
     return this.#endings.add(ending)
   }
 
+  /** Tells what became of slices: before the ends of calls that are added later. */
+  endSlices(slices: SliceEnds): Promise<unknown> {
+    return this.#endings.add(slices)
+  }
+
   /** The states of caps now. */
   async states(claims: readonly CapClaim[]): Promise<readonly CapState[]> {
     return this.#database.transaction(async (ask) => {
@@ -56,10 +73,21 @@ export class Calls {
   }
 
   /** Locks are taken in the order buckets, accounts, caps, holds, so that transactions seldom deadlock. */
-  #inBooks<T>(calls: readonly AdmissionItem[], endings: readonly AdmissionEnd[], act: (books: Books) => T): Promise<T> {
-    const claims = calls.flatMap(({ claim }) => claim ?? [])
-    const holds = calls.flatMap(({ hold }) => hold ?? [])
-    const returns = endings.flatMap(({ returned }) => returned ?? [])
+  #inBooks<T>(calls: readonly AdmissionItem[], told: readonly Told[], act: (books: Books) => T): Promise<T> {
+    const endings = told.flatMap((each) => ('draws' in each ? [] : each))
+    const slices = told.flatMap((each) => ('draws' in each ? each : []))
+    const draws = slices.flatMap((each) => each.draws)
+    const given = slices.flatMap((each) => each.returns)
+    const wished = calls.flatMap(({ claim, slice }) => (claim && slice ? { ...claim, id: slice.id, rates: [] } : []))
+    const drawn = draws.flatMap(({ slice, claim }) => [slice, claim.id].map((id) => ({ ...claim, id, rates: [] })))
+    const claims = [...calls.flatMap(({ claim }) => claim ?? []), ...wished, ...drawn]
+    const ofSlices = [...given, ...draws.map(({ slice, hold: { account } }) => ({ id: slice, account }))]
+    const holds = [
+      ...calls.flatMap(({ hold }) => hold ?? []),
+      ...draws.map(({ hold }) => hold),
+      ...ofSlices.map(standing),
+    ]
+    const returns = [...endings.flatMap(({ returned }) => returned ?? []), ...given]
     const ends = endings.flatMap(({ end }) => end ?? [])
     const question = {
       claims: holds.flatMap(({ caps = [] }) => caps),
@@ -86,18 +114,43 @@ interface Books {
   readonly accounts: AccountBooks
 }
 
-function admitted({ buckets, accounts }: Books, { claim, hold }: AdmissionItem): AdmissionResult {
+function admitted({ buckets, accounts }: Books, call: AdmissionItem): AdmissionResult {
+  const { claim, hold, slice } = call
   const limits = claim && buckets.check(claim)
   if (limits?.admitted === false) return { limits }
   const held = hold && accounts.hold(hold)
   if (held !== undefined && held.outcome !== 'held') return { ...(limits && { limits }), hold: held }
   if (claim !== undefined) buckets.draw(claim)
-  return { ...(claim && limits && { limits: verdictAfter(claim, limits) }), ...(held && { hold: held }) }
+  const after = claim && limits && verdictAfter(claim, limits)
+  const ahead = held === undefined ? 0 : callsAhead(call, after, held.balance)
+  if (ahead > 0 && claim && hold && slice) {
+    accounts.holdAhead(hold, slice.id, ahead)
+    buckets.drawAhead(claim, slice, ahead)
+  }
+  return { ...(after && { limits: after }), ...(held && { hold: held }), ...(ahead > 0 && { ahead }) }
 }
 
-function ended({ buckets, accounts }: Books, { returned, end }: AdmissionEnd): SettleVerdict | undefined {
+function ended({ buckets, accounts }: Books, told: Told): SettleVerdict | undefined {
+  if ('draws' in told) {
+    for (const draw of told.draws) if (accounts.moveDraw(draw)) buckets.moveDraw(draw)
+    for (const rest of told.returns) {
+      accounts.giveBack(rest)
+      buckets.give(rest)
+    }
+    return undefined
+  }
+  const { returned, end } = told
   if (returned !== undefined) buckets.give(returned)
   return end && accounts.end(end)
+}
+
+function idsOf({ end, returned }: AdmissionEnd): string[] {
+  return [...(end ? [`hold ${end.id}`] : []), ...(returned ? [`claim ${returned.id}`] : [])]
+}
+
+/** A hold that is only read. */
+function standing({ id, account }: Pick<Hold, 'id' | 'account'>): Hold {
+  return { id, account, amount: 1n, leaseMs: 0 }
 }
 
 /** Whether an error is one of the values of a call, so that the others of its batch can be sent again: no statement failed. */

@@ -6,6 +6,9 @@ import { definitions, dialect } from './dialect.ts'
 /**
  * One row per bucket, whose lock serialises all that concerns it, and one per place in use. `held` counts the places of a bucket,
  * so that no call reads all of them; none of their leases ends before `soonest`.
+ *
+ * A slice holds `count` places. A bucket is not refilled below the units of slices that still admit calls: they are counted in two
+ * parts, `ahead` until `ahead_ends` and `ahead_before` until `before_ends`, which is never later.
  */
 const limitsTables = `
     CREATE TABLE @.buckets (
@@ -13,12 +16,17 @@ const limitsTables = `
       used double NOT NULL DEFAULT 0,
       at double NOT NULL DEFAULT 0,
       held int NOT NULL DEFAULT 0,
-      soonest double
+      soonest double,
+      ahead double NOT NULL DEFAULT 0,
+      ahead_ends double NOT NULL DEFAULT 0,
+      ahead_before double NOT NULL DEFAULT 0,
+      before_ends double NOT NULL DEFAULT 0
     ) ${dialect.table};
     CREATE TABLE @.places (
       bucket varbinary(1536) NOT NULL,
       holder varbinary(1024) NOT NULL,
       ends double NOT NULL,
+      count int NOT NULL DEFAULT 1,
       PRIMARY KEY (bucket, holder),
       INDEX places_end (bucket, ends)
     ) ${dialect.table}`

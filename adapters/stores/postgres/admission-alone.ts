@@ -1,12 +1,7 @@
 /** The part of `admit_calls` for a call that is alone in its batch. */
+import { shares } from '../slice-shares.ts'
 import { stillAwaited } from './batch-columns.ts'
 import { addingUnits, readingBuckets, writingBuckets } from './buckets.ts'
-
-/**
- * The parts of what is left that a slice takes at most: so small that the slices of many processes together leave plenty. Of
- * places it may be more, because limits of a few are usual, and a call that lacks one waits until slices are over.
- */
-const shares = { units: 64, places: 16 }
 
 /**
  * PL/pgSQL that admits a call which is alone, pays, has no caps and is refused by nothing. Otherwise it writes nothing, and what

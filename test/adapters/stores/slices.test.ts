@@ -1,11 +1,12 @@
-/** What a process draws in advance in Postgres. */
+/** What a process draws in advance. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
-import type { Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
+import type { AdmissionStore, Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
 import { Slices } from '../../../src/admission/slices/slices.ts'
 import { seeded } from '../../random.ts'
-import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
+import { dropTables, hasMysql, hasPostgres, mysqlPool, ownName, postgresPool } from '../../servers.ts'
 
 const account = 'acme'
 const leaseMs = 60_000
@@ -13,14 +14,45 @@ const credit = 1_000_000n
 const rates = [{ bucket: 'units', cost: 2, limit: 1, periodMs: 1e12, burst: 100_000 }]
 const places = [{ bucket: 'places', places: 1_000 }]
 
-async function opened() {
-  const [pool, schema] = [postgresPool(6), ownName()]
-  const open = () => postgres(pool, { schema })
+const databases = [
+  {
+    name: 'Postgres',
+    isHere: hasPostgres,
+    connect: () => {
+      const [pool, schema] = [postgresPool(6), ownName()]
+      return {
+        open: () => postgres(pool, { schema }),
+        clear: async () => {
+          await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+          await pool.end()
+        },
+      }
+    },
+  },
+  {
+    name: 'MySQL',
+    isHere: hasMysql,
+    connect: () => {
+      const [pool, prefix] = [mysqlPool(6), ownName()]
+      return {
+        open: () => mysql(pool, { prefix }),
+        clear: async () => {
+          await dropTables(pool, prefix)
+          await pool.end()
+        },
+      }
+    },
+  },
+] as const
+
+type Connect = (typeof databases)[number]['connect']
+
+async function opened(connect: Connect) {
+  const { open, clear } = connect()
   const storage = open()
   onTestFinished(async () => {
     await storage.close()
-    await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-    await pool.end()
+    await clear()
   })
   await storage.ledger.credit({ account, amount: credit, reference: 'credit' })
   const { admission, ledger, limits } = storage
@@ -53,9 +85,9 @@ const endOf = (id: string, amount: bigint) => ({
   returned: { id, places: ['places'], corrections: [] },
 })
 
-describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
+describe.each(databases.filter(({ isHere }) => isHere))('in $name, a slice', ({ connect }) => {
   test('holds for each of its calls what the first one holds, and goes back as a whole', async () => {
-    const { admission, ledger, state } = await opened()
+    const { admission, ledger, state } = await opened(connect)
     const before = await state()
     const { claim, hold } = callOf('first')
     const slice = sliceOf(8)
@@ -69,7 +101,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('is drawn for fewer calls, or none, where there is less than plenty of anything', async () => {
-    const { admission, ledger, limits } = await opened()
+    const { admission, ledger, limits } = await opened(connect)
     const drawn = async (more: Partial<LimitClaim & Hold>, amount = 10n) => {
       const { claim, hold } = callOf(randomUUID(), amount, more)
       const asked = { ...claim, id: randomUUID(), rates: claim.rates.map((rule) => ({ ...rule, cost: 0 })) }
@@ -88,7 +120,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('becomes the holds and places of the calls that it admits', async () => {
-    const { admission, ledger, limits, state } = await opened()
+    const { admission, ledger, limits, state } = await opened(connect)
     const { claim, hold } = callOf('first')
     const slice = sliceOf(3)
     await admission.admit(claim, hold, slice)
@@ -111,7 +143,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('covers calls that have ended before the store hears of them', async () => {
-    const { admission, ledger, state } = await opened()
+    const { admission, ledger, state } = await opened(connect)
     const { claim, hold } = callOf('first')
     const slice = sliceOf(2)
     await admission.admit(claim, hold, slice)
@@ -129,7 +161,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('is ended once, in whichever order and how often ever the store hears of it', async () => {
-    const { admission, state } = await opened()
+    const { admission, state } = await opened(connect)
     const { claim, hold } = callOf('first')
     const slice = sliceOf(4)
     await admission.admit(claim, hold, slice)
@@ -147,7 +179,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('is drawn once for a call of which the store hears several times at once', async () => {
-    const { admission, state } = await opened()
+    const { admission, state } = await opened(connect)
     const { claim, hold } = callOf('first')
     const slice = sliceOf(4)
     await admission.admit(claim, hold, slice)
@@ -158,7 +190,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('of a process that has died goes back with its lease', async () => {
-    const { admission, ledger, state } = await opened()
+    const { admission, ledger, state } = await opened(connect)
     const { claim, hold } = callOf('first', 10n, { leaseMs: 40 })
     const slice = sliceOf(5, 10)
     await admission.admit(claim, hold, slice)
@@ -177,7 +209,7 @@ describe.skipIf(!hasPostgres)('in Postgres, a slice', () => {
   })
 
   test('keeps its units in use while it may admit calls, however fast they are refilled', async () => {
-    const { admission, limits } = await opened()
+    const { admission, limits } = await opened(connect)
     const rate = { bucket: 'fast', cost: 2, limit: 1e9, periodMs: 1, burst: 10_000 }
     const left = async () => {
       const {
@@ -211,13 +243,13 @@ class Process {
   drawn = 0
   readonly slices: Slices
   readonly #open: { readonly id: string; readonly amount: bigint }[] = []
-  readonly #admission: ReturnType<typeof postgres>['admission']
+  readonly #admission: AdmissionStore
   readonly #random: () => number
   readonly #name: string
   #made = 0
   #waiting: ReturnType<typeof endOf>[] = []
 
-  constructor(name: string, admission: ReturnType<typeof postgres>['admission'], random: () => number) {
+  constructor(name: string, admission: AdmissionStore, random: () => number) {
     this.#name = name
     this.#admission = admission
     this.#random = random
@@ -278,9 +310,9 @@ class Process {
   }
 }
 
-describe.skipIf(!hasPostgres)('in Postgres, the slices of several processes', () => {
+describe.each(databases.filter(({ isHere }) => isHere))('in $name, the slices of several processes', ({ connect }) => {
   test.each([1, 2, 3])('leave exact books, whatever fails: seed %i', async (seed) => {
-    const { open, ledger, state } = await opened()
+    const { open, ledger, state } = await opened(connect)
     const random = seeded(seed)
     const processes = Array.from({ length: 3 }, (_, index) => new Process(`p${index}`, open().admission, random))
     for (let round = 0; round < 120; round++) {
