@@ -8,14 +8,20 @@ export class LimitModel {
   readonly #buckets = new Map<string, { used: number; at: number; rule: RateRule }>()
   /** By limit, then by the id of the claim: the end of its lease. */
   readonly #places = new Map<string, Map<string, number>>()
+  /** By bucket: units of slices. They count as used until then, and are refilled from then on. */
+  readonly #ahead = new Map<string, { readonly units: number; readonly until: number }[]>()
 
   /** Undefined if the contract allows both: a rate may be off by what the resolution of a clock makes of it. */
   take({ id, rates, places, leaseMs }: LimitClaim, now: number, answer: boolean): boolean | undefined {
-    const short = (slack: number) => rates.some((rule) => rule.burst - this.used(rule, now) + slack < rule.cost)
+    const short = (sign: 1 | -1) =>
+      rates.some((rule) => {
+        const slack = 0.5 + this.#slackOf(rule.bucket, now)
+        return rule.burst - this.used(rule, now) + sign * slack < rule.cost
+      })
     const isFull = places.some(
       (rule) => this.holders(rule.bucket, now).filter((each) => each !== id).length >= rule.places,
     )
-    const admitted = isFull || short(0.5) ? false : short(-0.5) ? undefined : true
+    const admitted = isFull || short(1) ? false : short(-1) ? undefined : true
     if (answer) {
       for (const rule of rates) this.#draw(rule, now)
       for (const { bucket } of places) this.#holdersOf(bucket).set(id, now + leaseMs)
@@ -27,14 +33,15 @@ export class LimitModel {
   requireLeft({ id, rates, places }: LimitClaim, { left, free }: LimitVerdict, isDrawn: boolean, now: number): void {
     for (const [at, rule] of rates.entries()) {
       const units = rule.burst - this.used(rule, now)
-      if (Math.abs(units - (left[at] as number)) > 1)
+      if (Math.abs(units - (left[at] as number)) > 1 + this.#slackOf(rule.bucket, now))
         throw new Error(`${left[at]} are left of ${rule.bucket}, not ${units}`)
     }
     for (const [at, { bucket, places: all }] of places.entries()) {
       const freeSince = (since: number) =>
         all - this.holders(bucket, since).filter((each) => each !== id).length - (isDrawn ? 1 : 0)
       // Stores may look for lapsed leases once a second where it does not matter for the verdict.
-      if (free[at] !== freeSince(now - 1_000)) requireSame(free[at], freeSince(now), `the free places of ${bucket}`)
+      const isKnown = (free[at] as number) >= freeSince(now - 1_000) && (free[at] as number) < freeSince(now)
+      if (!isKnown) requireSame(free[at], freeSince(now), `the free places of ${bucket}`)
     }
   }
 
@@ -50,6 +57,35 @@ export class LimitModel {
     }
   }
 
+  /** Draws for so many `calls` like the one of the claim, which may be admitted `until` then. */
+  drawAhead(slice: string, calls: number, { rates, places, leaseMs }: LimitClaim, until: number, now: number): void {
+    for (const rule of rates) {
+      const units = rule.cost * calls
+      this.#draw({ ...rule, cost: units }, now)
+      this.#ahead.set(rule.bucket, [...(this.#ahead.get(rule.bucket) ?? []), { units, until }])
+    }
+    for (const { bucket } of places) {
+      for (let call = 0; call < calls; call++) this.#holdersOf(bucket).set(`${slice} ${call}`, now + leaseMs)
+    }
+  }
+
+  /** A place of a slice becomes one of a call. */
+  moveAhead(slice: string, { id, places, leaseMs }: LimitClaim, now: number): void {
+    for (const { bucket } of places) {
+      const place = this.holders(bucket, now).find((each) => each.startsWith(`${slice} `))
+      if (place === undefined) continue
+      this.#holdersOf(bucket).delete(place)
+      this.#holdersOf(bucket).set(id, now + leaseMs)
+    }
+  }
+
+  /** Frees the places that are left of a slice. */
+  endAhead(slice: string): void {
+    for (const holders of this.#places.values()) {
+      for (const each of holders.keys()) if (each.startsWith(`${slice} `)) holders.delete(each)
+    }
+  }
+
   /** The claims that hold a place. */
   holders(bucket: string, now: number): readonly string[] {
     return [...this.#holdersOf(bucket)].filter(([, end]) => end > now).map(([id]) => id)
@@ -62,13 +98,25 @@ export class LimitModel {
 
   used({ bucket, limit, periodMs }: Pick<RateRule, 'bucket' | 'limit' | 'periodMs'>, now: number): number {
     const { used, at } = this.#buckets.get(bucket) ?? { used: 0, at: now }
-    return Math.max(0, used - (Math.max(0, now - at) * limit) / periodMs)
+    const leftOf = (units: number, since: number) => units - (Math.max(0, now - since) * limit) / periodMs
+    const ahead = (this.#ahead.get(bucket) ?? []).filter(({ until }) => until > at)
+    const least = ahead.map(({ until }) => {
+      const units = ahead.reduce((sum, each) => (each.until >= until ? sum + each.units : sum), 0)
+      return leftOf(units, until)
+    })
+    return Math.max(0, leftOf(used, at), ...least)
   }
 
   /** Whether a rate of this account has less than `units` left. */
   isDrained(account: string, units: number, now: number): boolean {
     const rules = [...this.#buckets.values()].map(({ rule }) => rule)
     return rules.some((rule) => rule.bucket.includes(`"${account}"`) && rule.burst - this.used(rule, now) < units)
+  }
+
+  /** Units of slices that have just ended: stores may refill them earlier, or keep them for as long as later ones. */
+  #slackOf(bucket: string, now: number): number {
+    const ahead = this.#ahead.get(bucket) ?? []
+    return ahead.reduce((sum, { units, until }) => (until > now - 5_000 && until <= now ? sum + units : sum), 0)
   }
 
   #draw(rule: RateRule, now: number): void {

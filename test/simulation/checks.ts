@@ -9,6 +9,7 @@ import { Violation, type Job, type Request } from './request.ts'
 import type { Machine, Scheduler } from './scheduler.ts'
 import type { Done } from './connections.ts'
 import { Traces } from './traces.ts'
+import type { Script } from './vendor.ts'
 
 /** Leases in seconds of virtual time: shorter than by default, so that histories are. */
 export const leaseMs = 15_000
@@ -76,6 +77,7 @@ export class Checks {
     try {
       this.traces.follow(done, now)
     } catch (error) {
+      if (error instanceof Violation) this.#violation ??= error
       return this.violate('the stores keep their contracts', `${done.method}: ${(error as Error).message}`)
     }
     if (done.method === 'ledger.hold') this.#held(done.given[0] as never, done.answer as never)
@@ -87,23 +89,17 @@ export class Checks {
   }
 
   /** A vendor is called. */
-  vendorCalled(id: string, machine: Machine, key: { account: string; key: string } | undefined, most: bigint): void {
+  vendorCalled(id: string, machine: Machine, { account, key, maxTokens }: Script): void {
     const request = this.#of(id, machine)
     request.open++
-    const place = key && `${key.account} ${key.key}`
-    if (place !== undefined) this.#keyUsed(place, request)
-    if (!this.isHealthy(machine, leaseMs)) return
+    if (key !== undefined) this.#keyUsed(`${account} ${key}`, request)
     const now = this.#scheduler.clockOf(this.#server)
-    const hold = this.traces.ledger.holds.get(id)
-    if (hold === undefined || hold.until <= now) this.violate('no call begins without its hold', id)
-    else if (hold.amounts.money < most)
-      this.violate('a hold covers its call', `${id}: ${hold.amounts.money} of ${most}`)
-    else if (hold.periods.length !== (this.#plan.caps ? 2 : 0)) this.violate('a hold counts for all its caps', id)
-    if (this.#plan.whenDown === 'refuse' && !this.traces.limits.held(now).includes(id)) {
-      this.violate('no call begins without its place', id)
-    }
-    if (key !== undefined && this.traces.keys.holder({ ...key, route: 'chat.completions' }, now) !== id) {
-      this.violate('a key is served once', `${id} calls a vendor and does not hold ${key.key}`)
+    const most = BigInt(maxTokens)
+    const isAhead = this.#isAhead(id, account, machine, most, now)
+    if (!this.isHealthy(machine, leaseMs)) return
+    if (!isAhead) this.#requireHeld(id, most, now)
+    if (key !== undefined && this.traces.keys.holder({ account, key, route: 'chat.completions' }, now) !== id) {
+      this.violate('a key is served once', `${id} calls a vendor and does not hold ${key}`)
     }
   }
 
@@ -146,17 +142,22 @@ export class Checks {
   /** The clock of the stores jumps: the leases of a machine may lapse, and rates are refilled earlier than it knows. */
   clockJumped(machine: Machine): void {
     this.#jumpedAt = this.#scheduler.now
+    this.traces.slices.jump()
     this.disturb(machine, 60_000)
   }
 
   /**
-   * Whether a process may refuse without asking: a rate is used up, but for a unit that it is giving back and draws again; the
-   * process counts alone while the store is down; or it cannot know that the rate was refilled.
+   * Whether a process may refuse without asking: a rate is used up, but for what calls and slices are giving back; the process
+   * counts alone while the store is down; or it cannot know that the rate was refilled.
    */
   mayRefuse(machine: Machine, account: string): boolean {
     const { now } = this.#scheduler
     const isAlone = this.#plan.whenDown === 'local' && (this.#failed.get(machine) ?? -Infinity) + 60_000 > now
-    const isUsedUp = this.traces.limits.isDrained(account, 2.5, this.#scheduler.clockOf(this.#server))
+    const isUsedUp = this.traces.limits.isDrained(
+      account,
+      this.#plan.isAmple ? 8.5 : 2.5,
+      this.#scheduler.clockOf(this.#server),
+    )
     return isUsedUp || isAlone || this.#jumpedAt + 60_000 > now
   }
 
@@ -182,6 +183,8 @@ export class Checks {
       // A claim that arrives late may take a place that was given back before; it is free after its lease.
       if (this.#isOver(id, leaseMs)) this.violate('no place outlives its call', id)
     }
+    const slice = this.traces.slices.left((machine) => this.isHealthy(machine, promptMs), promptMs, now)
+    if (slice !== undefined) this.violate('no slice outlives its time', slice)
   }
 
   /** Long after the last fault, with all processes alive. */
@@ -223,6 +226,27 @@ export class Checks {
       this.requests.set(id, request)
     }
     return request
+  }
+
+  /** Whether a slice of its process covers a call. */
+  #isAhead(id: string, account: string, machine: Machine, most: bigint, now: number): boolean {
+    try {
+      return this.traces.slices.begin(id, account, machine, most, now)
+    } catch (error) {
+      this.#violation ??= error as Violation
+      return true
+    }
+  }
+
+  #requireHeld(id: string, most: bigint, now: number): void {
+    const hold = this.traces.ledger.holds.get(id)
+    if (hold === undefined || hold.until <= now) this.violate('no call begins without its hold', id)
+    else if (hold.amounts.money < most)
+      this.violate('a hold covers its call', `${id}: ${hold.amounts.money} of ${most}`)
+    else if (hold.periods.length !== (this.#plan.caps ? 2 : 0)) this.violate('a hold counts for all its caps', id)
+    if (this.#plan.whenDown === 'refuse' && !this.traces.limits.held(now).includes(id)) {
+      this.violate('no call begins without its place', id)
+    }
   }
 
   #isOver(id: string, healthyMs: number): boolean {
@@ -292,7 +316,12 @@ export class Checks {
     if (outcome === undefined && charged > 0n) this.violate('each call is charged once', `${id} has no receipt`)
     const drawn = this.traces.drawn.get(id)
     const isUndisturbed = !machine.isDead && machine.pausedUntil === 0 && !this.#disturbed.has(machine)
-    if (outcome === 'completed' && isUndisturbed && drawn !== Number(reported)) {
+    if (
+      outcome === 'completed' &&
+      isUndisturbed &&
+      this.#plan.rate.tokens !== undefined &&
+      drawn !== Number(reported)
+    ) {
       this.violate('rates count what calls use', `${id} has drawn ${drawn} of ${reported}`)
     }
     if (outcome === 'completed' && cost !== most) this.violate('a call costs what its vendor reports', id)

@@ -63,7 +63,12 @@ export function connect(network: Network, stores: Shared, process: Machine): Sha
     tasks: calls('tasks', methods.tasks, stores.tasks) as unknown as Shared['tasks'],
     idempotency: calls('idempotency', methods.idempotency, stores.idempotency) as unknown as Shared['idempotency'],
     ...(stores.admission && {
-      admission: { ...calls('ledger', ['admit', 'finish'], stores.admission, 'admission'), limits, ledger } as never,
+      admission: {
+        ...calls('ledger', ['admit', 'finish'], stores.admission, 'admission'),
+        drawsSlices: stores.admission.drawsSlices,
+        limits,
+        ledger,
+      } as never,
     }),
   }
 }

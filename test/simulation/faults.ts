@@ -2,6 +2,7 @@
 import { inAdmission } from './faults/admission.ts'
 import type { Edits } from './faults/edits.ts'
 import { inMoney } from './faults/money.ts'
+import { inSlices } from './faults/slices.ts'
 import { inSql } from './faults/sql.ts'
 import { inTasks } from './faults/tasks.ts'
 import type { Kind } from './stores.ts'
@@ -18,6 +19,7 @@ export interface Fault {
 
 export const faults: readonly Fault[] = [
   ...faultsOf({ ...inMoney, ...inAdmission, ...inTasks }, 'memory'),
+  ...faultsOf(inSlices, 'memory'),
   ...faultsOf(inSql, 'sqlite'),
 ]
 

@@ -43,9 +43,6 @@ const none: ResponseStore = {
   delete: () => false,
 }
 
-/** How many requests of an account may run at the same time. */
-const concurrent = 4
-
 export class Fleet {
   /** Of all processes that were ever started: one that is replaced can still have open calls. */
   readonly machines: Machine[] = []
@@ -128,7 +125,7 @@ export class Fleet {
         signal: client.signal,
       }
       const others = working.get(account) ?? 0
-      isBusy = others + this.#checks.working(machine) >= concurrent
+      isBusy = others + this.#checks.working(machine) >= this.#plan.concurrent
       working.set(account, others + 1)
       void gateway.handle(exchange).then(async (reply) => {
         const answer = await read(reply, client.signal)
@@ -152,7 +149,7 @@ export class Fleet {
   }
 
   #options(machine: Machine): GatewayOptions {
-    const { caps, whenDown, rate } = this.#plan
+    const { caps, whenDown, rate, concurrent, journalMs } = this.#plan
     const checks = this.#checks
     return {
       authenticate: ({ headers }) => ({
@@ -174,7 +171,7 @@ export class Fleet {
         currency: 'EUR',
         minimumTopUp: '0.000001',
         leaseMs,
-        journalMs: 2_000,
+        journalMs,
         ...(caps && {
           caps: [{ name: 'house', per: 'all', period: { rollingMs: 3_600_000, grainMs: 60_000 }, tokens: 9_000 }],
         }),

@@ -9,7 +9,8 @@ export type Run = (plan: Plan, kind: Kind, logs?: boolean) => Promise<Outcome>
 /** `database`: for stores in Postgres. */
 export function runOn(database: Parameters<typeof storesOf>[0]): Run {
   const open = storesOf(database)
-  return async (plan, kind, logs = false) => new World(plan, (scheduler) => open(kind, scheduler), logs).play()
+  return async (plan, kind, logs = false) =>
+    new World(plan, (scheduler) => open(kind, scheduler, plan.isAmple), logs).play()
 }
 
 export { planOf }

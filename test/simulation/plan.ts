@@ -64,8 +64,13 @@ export interface Plan {
   readonly caps: boolean
   readonly submit: 'token' | 'lookup' | 'none'
   readonly whenDown: 'refuse' | 'local'
-  /** The rate of each account. */
-  readonly rate: { readonly requests: `${number}/min`; readonly tokens: `${number}/min` }
+  /** The rates of each account. */
+  readonly rate: { readonly requests?: `${number}/min`; readonly tokens?: `${number}/min` }
+  /** How many requests of an account may run at the same time. */
+  readonly concurrent: number
+  readonly journalMs: number
+  /** Whether processes draw for several calls at once. */
+  readonly isAmple: boolean
   /** Whether the last processes are closed, or die. */
   readonly closes: boolean
   /** Micro-units that each account has at first. */
@@ -101,6 +106,10 @@ function contested(up: (most: number) => number, of: <T>(items: readonly T[]) =>
 }
 
 export function planOf(seed: number): Plan {
+  return amplePlan(usualPlan(seed))
+}
+
+function usualPlan(seed: number): Plan {
   const random = seeded(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995)
   const chance = (share: number) => random() < share
   const up = (most: number) => Math.floor(random() * most)
@@ -176,8 +185,60 @@ export function planOf(seed: number): Plan {
     submit: of(['token', 'lookup', 'none']),
     whenDown: chance(0.8) ? 'refuse' : 'local',
     rate: chance(0.5) ? { requests: '12/min', tokens: '2000/min' } : { requests: '60/min', tokens: '9000/min' },
+    concurrent: 4,
+    journalMs: 2_000,
+    isAmple: false,
     closes: chance(0.25),
     credit: chance(0.3) ? 5_000 : 400 + up(2_500),
+    events: events.sort((left, right) => left.at - right.at),
+  }
+}
+
+/** Of some histories, another one in which an account has plenty of everything, and calls follow each other closely. */
+function amplePlan(plan: Plan): Plan {
+  const random = seeded(Math.imul(plan.seed, 0x85ebca6b) ^ 0x27d4eb2f)
+  const up = (most: number) => Math.floor(random() * most)
+  const of = <T>(items: readonly T[]): T => items[up(items.length)] as T
+  if (random() >= 0.2) return plan
+  const events = plan.events.filter((event) => event.do !== 'chat' || random() < 0.3)
+  for (let bursts = 2; bursts > 0; bursts--) {
+    const [at, process, ms] = [up(busyMs), up(plan.processes), of([250, 800, 2_500])]
+    for (let left = 6 + up(8); left > 0; left--) {
+      const maxTokens = 20 + up(of([20, 300]))
+      events.push({
+        do: 'chat',
+        at: at + up(ms),
+        process: random() < 0.8 ? process : up(plan.processes),
+        account: accounts[0],
+        stream: random() < 0.5,
+        maxTokens,
+        tokens: 1 + up(maxTokens),
+        pieces: 1 + up(2),
+        pauseMs: up(of([20, 400, 2_000])),
+        vendor: random() < 0.8 ? 'answers' : of(['refuses', 'breaks off', 'refuses once']),
+        ...(random() < 0.1 && { leavesMs: up(600) }),
+      })
+    }
+    const during = { at: at + up(ms) }
+    const fault = of(['none', 'suspend', 'kill', 'deploy', 'outage'] as const)
+    if (fault === 'outage') {
+      const fate = of(['refused', 'lost', 'unanswered', 'failed after commit', 'late'] as const)
+      events.push({ do: fault, ...during, ms: up(1_500), place: 'ledger', fate })
+    } else if (fault !== 'none') events.push({ do: fault, ...during, process, ms: 200 + up(4_000) })
+  }
+  return {
+    ...plan,
+    caps: false,
+    rate: of([
+      { requests: '16/min', tokens: '90000/min' },
+      { requests: '600/min', tokens: '9000/min' },
+      { requests: '6000/min' },
+      {},
+    ]),
+    concurrent: of([24, 100]),
+    journalMs: of([250, 2_000]),
+    isAmple: true,
+    credit: 5_000_000,
     events: events.sort((left, right) => left.at - right.at),
   }
 }

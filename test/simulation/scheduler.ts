@@ -51,6 +51,8 @@ export class Scheduler {
   steps = 0
   /** Real work that is under way outside of virtual time, such as a query of a database in WebAssembly. */
   working = 0
+  /** Whether what a suspended machine has planned happens in any order once it goes on. */
+  shuffles = false
   readonly random: () => number
   readonly #planned: Planned[] = []
   #order = 0
@@ -79,7 +81,7 @@ export class Scheduler {
       const { machine, run } = next
       if (run === undefined || machine.isDead) continue
       if (machine.pausedUntil > next.at) {
-        next.at = machine.pausedUntil
+        next.at = machine.pausedUntil + (this.shuffles ? this.random() : 0)
         this.#push(next)
         continue
       }

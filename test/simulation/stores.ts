@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import type { Scheduler } from './scheduler.ts'
+import { SliceStore } from './slice-store.ts'
 
 export type Kind = 'memory' | 'sqlite' | 'postgres'
 
@@ -19,16 +20,16 @@ export type Kind = 'memory' | 'sqlite' | 'postgres'
 export type Shared = Required<Pick<StorageBundle, 'ledger' | 'limits' | 'tasks' | 'idempotency'>> &
   Pick<StorageBundle, 'admission'>
 
-/** Opens empty stores, which run on the machine that runs at the moment. */
-export type OpenStores = (kind: Kind, scheduler: Scheduler) => Shared
+/** Opens empty stores, which run on the machine that runs at the moment. `isAmple`: those in memory draw slices. */
+export type OpenStores = (kind: Kind, scheduler: Scheduler, isAmple: boolean) => Shared
 
 /** `database`: for Postgres. It is to be created before clocks are replaced. */
 export function storesOf(database: PGlite | undefined): OpenStores {
   let opened = 0
   const empty = inMemory()
-  return (kind, scheduler) => {
+  return (kind, scheduler, isAmple) => {
     if (kind === 'sqlite') return sqlite(empty())
-    if (kind === 'memory') return inThisProcess()
+    if (kind === 'memory') return inThisProcess(isAmple)
     if (database === undefined) throw new Error('there is no Postgres')
     const pool = {
       async query(text: string, values?: unknown[]) {
@@ -45,11 +46,14 @@ export function storesOf(database: PGlite | undefined): OpenStores {
   }
 }
 
-function inThisProcess(): Shared {
+function inThisProcess(isAmple: boolean): Shared {
+  const [ledger, limits] = [memoryLedger(), memoryLimitStore({ clock: Date.now })]
+  const admission = isAmple ? new SliceStore(limits, ledger) : undefined
   const tasks: TaskStore = Object.assign(memoryTaskStore({ count: 100 }), { now: async () => Date.now() })
   return {
-    ledger: memoryLedger(),
-    limits: memoryLimitStore({ clock: Date.now }),
+    ledger,
+    limits: admission?.limits ?? limits,
+    ...(admission && { admission }),
     idempotency: memoryIdempotencyStore({ count: 100, clock: Date.now }),
     tasks,
   }

@@ -1,17 +1,20 @@
 /** Compares what the stores answer, call by call in the order in which they carry them out, with the models of their contracts. */
-import type { AdmissionEnd, AdmissionVerdict } from '../../src/admission/contract.ts'
+import type { AdmissionEnd, AdmissionVerdict, SliceEnds, SliceWish } from '../../src/admission/contract.ts'
 import type { CapClaim, CapState } from '../../src/money/caps/contract.ts'
 import type { Hold, HoldVerdict, LedgerAccount, LedgerAudit, Settlement } from '../../src/money/ledger/contract.ts'
 import type { LimitClaim, LimitReturn, LimitVerdict, RateRule } from '../../src/money/limits/contract.ts'
 import { LedgerModel, measures, periodAt } from '../model/ledger-model.ts'
 import { KeyModel, LimitModel, requireSame, TaskModel } from '../model/store-models.ts'
 import type { Done } from './connections.ts'
+import type { Machine } from './scheduler.ts'
+import { SliceTraces } from './slice-traces.ts'
 
 export class Traces {
   readonly ledger = new LedgerModel()
   readonly limits = new LimitModel()
   readonly keys = new KeyModel()
   readonly tasks = new TaskModel()
+  readonly slices = new SliceTraces(this.ledger, this.limits)
   /** The verdicts on holds and claims, by the id of the request. */
   readonly refusals = new Map<string, Set<string>>()
 
@@ -19,7 +22,7 @@ export class Traces {
   readonly drawn = new Map<string, number>()
 
   /** Throws if the contract does not allow the answer. */
-  follow({ method, given, answer }: Pick<Done, 'method' | 'given' | 'answer'>, now: number): void {
+  follow({ method, given, answer, by }: Done, now: number): void {
     const { ledger, limits, keys, tasks } = this
     const [first, second, third] = given as [never, never, never]
     switch (method) {
@@ -50,8 +53,10 @@ export class Traces {
       case 'limits.renew':
         return limits.renew(first, second, now)
       case 'admission.admit':
-        return this.#admit(first, second, answer as AdmissionVerdict, now)
+        this.#admit(first, second, answer as AdmissionVerdict, now)
+        return this.#drawAhead(first, second, third, answer as AdmissionVerdict, by, now)
       case 'admission.finish':
+        if (second !== undefined) this.#endSlices(second, by, now)
         return this.#finish(first, now)
       case 'idempotency.begin':
         return requireSame(answer, keys.begin(first, now, answer as never), 'the state of an idempotency key')
@@ -142,11 +147,14 @@ export class Traces {
     if (expected !== undefined) requireSame(admitted, expected, `whether the limits admit ${claim.id}`)
     this.limits.requireLeft(claim, verdict, isDrawn, now)
     if (!admitted) this.#refuse(claim.id, 'limited')
-    if (isDrawn) this.#draw(claim.id, claim.rates)
+    if (!isDrawn) return
+    this.#draw(claim.id, claim.rates)
+    this.slices.admitted(claim, now)
   }
 
   #give(returned: LimitReturn, now: number): void {
     this.limits.give(returned, now)
+    this.slices.corrected(returned.corrections, now)
     this.#draw(returned.id, returned.corrections)
   }
 
@@ -161,8 +169,29 @@ export class Traces {
     else requireSame(verdict.limits.admitted, false, 'whether limits refuse a call without a hold')
   }
 
+  #drawAhead(
+    claim: LimitClaim,
+    hold: Hold,
+    slice: SliceWish | undefined,
+    { ahead = 0 }: AdmissionVerdict,
+    by: Machine,
+    now: number,
+  ): void {
+    if (ahead === 0) return
+    if (slice === undefined || ahead > slice.calls) throw new Error(`${ahead} calls are drawn for, of ${slice?.calls}`)
+    this.slices.draw(slice, ahead, claim, hold, by, now)
+  }
+
+  #endSlices({ draws, returns }: SliceEnds, by: Machine, now: number): void {
+    for (const draw of draws) {
+      if (this.slices.move(draw, by, now)) this.#draw(draw.claim.id, draw.claim.rates)
+    }
+    for (const each of returns) this.slices.end(each, now)
+  }
+
   #finish(endings: readonly AdmissionEnd[], now: number): void {
     for (const { returned, end } of endings) {
+      if (end !== undefined) this.slices.ended(end.id)
       if (returned !== undefined) this.#give(returned, now)
       if (end?.amount !== undefined) this.ledger.settle(end as Settlement, now)
       else if (end !== undefined) this.ledger.release(end, now)

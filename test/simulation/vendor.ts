@@ -32,10 +32,9 @@ export class Vendor {
       name: 'vendor',
       async *chat({ id, request, signal }) {
         const script = JSON.parse(request.messages[0]?.content as string) as Script
-        const { account, key, maxTokens } = script
         const times = (tries.get(id) ?? 0) + 1
         tries.set(id, times)
-        checks.vendorCalled(id, machine, key === undefined ? undefined : { account, key }, BigInt(maxTokens))
+        checks.vendorCalled(id, machine, script)
         let reported: bigint | undefined
         try {
           await pause(script.pauseMs, signal)

@@ -37,6 +37,7 @@ export class World implements Network {
   constructor(plan: Plan, open: (scheduler: Scheduler) => Shared, logs: boolean) {
     this.#plan = plan
     this.scheduler = new Scheduler(plan.seed)
+    this.scheduler.shuffles = plan.isAmple
     this.checks = new Checks(plan, this.scheduler, this.server)
     this.scheduler.machine = this.server
     this.#stores = open(this.scheduler)

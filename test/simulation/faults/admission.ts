@@ -71,12 +71,14 @@ export const inAdmission: Edits = {
       "if (hold !== undefined && hold.outcome !== 'held') throw this.#refusal(hold, ticket)",
       'void this.#refusal',
     ],
+    ['a call begins although the limits refused it', 'throw refusalOf(claim, rates, limits)', 'void refusalOf'],
+  ],
+  'src/admission/services.ts': [
     [
       'a call is refused before other processes have told what has ended',
-      'if (settlements.waitMs > 0 && (await mayFit())) {',
-      'if (settlements.waitMs < 0) {',
+      'if (ms === 0 || !(await',
+      'if (ms >= 0 || !(await',
     ],
-    ['a call begins although the limits refused it', 'throw refusalOf(claim, rates, limits)', 'void refusalOf'],
   ],
   'src/admission/demand.ts': [
     [
