@@ -1,4 +1,5 @@
 /** `modelhatch/testing`: test suites for stores and providers, and scripted vendors to test against. */
+export { testAdmissionStore } from './admission-store.ts'
 export { testAuditStore } from './audit-store.ts'
 export { testContentKeyStore } from './content-key-store.ts'
 export { testContentStore } from './content-store.ts'

@@ -1,6 +1,7 @@
 /** Runs the test kit of each store of a bundle. The kit of task stores runs separately, because it needs a new store for each test. */
 import type { StorageBundle } from '../../../src/index.ts'
 import {
+  testAdmissionStore,
   testAuditStore,
   testContentKeyStore,
   testContentStore,
@@ -24,7 +25,8 @@ export function testStores(test: TestFunction, storage: Bundle, other: Bundle): 
   testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
   testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
   testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
-  const { usage, audit, content, contentKeys, vendorKeys, registry } = storage
+  const { usage, audit, content, contentKeys, vendorKeys, registry, admission } = storage
+  if (admission !== undefined) testAdmissionStore(test, () => admission, { reopen: () => other.admission ?? admission })
   if (audit !== undefined) testAuditStore(test, () => audit, { reopen: () => other.audit ?? audit })
   if (content !== undefined) testContentStore(test, () => content, { reopen: () => other.content ?? content })
   if (contentKeys !== undefined)

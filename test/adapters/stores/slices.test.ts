@@ -86,20 +86,6 @@ const endOf = (id: string, amount: bigint) => ({
 })
 
 describe.each(databases.filter(({ isHere }) => isHere))('in $name, a slice', ({ connect }) => {
-  test('holds for each of its calls what the first one holds, and goes back as a whole', async () => {
-    const { admission, ledger, state } = await opened(connect)
-    const before = await state()
-    const { claim, hold } = callOf('first')
-    const slice = sliceOf(8)
-    const verdict = await admission.admit(claim, hold, slice)
-    expect(verdict).toMatchObject({ ahead: 8, limits: { admitted: true, left: [99_998], free: [999] } })
-    expect(await state()).toEqual({ balance: credit - 90n, held: 90n, units: 100_000 - 18, places: 991 })
-    expect(await ledger.account(account)).toMatchObject({ ahead: 80n })
-    await admission.finish([endOf('first', 4n)], { draws: [], returns: [restOf(slice.id, 16)] })
-    expect(await ledger.account(account)).not.toHaveProperty('ahead')
-    expect(await state()).toEqual({ ...before, balance: credit - 4n, units: 100_000 - 18 + 16 })
-  })
-
   test('is drawn for fewer calls, or none, where there is less than plenty of anything', async () => {
     const { admission, ledger, limits } = await opened(connect)
     const drawn = async (more: Partial<LimitClaim & Hold>, amount = 10n) => {
@@ -117,95 +103,6 @@ describe.each(databases.filter(({ isHere }) => isHere))('in $name, a slice', ({ 
     await ledger.open({ id: 'unlimited', unlimited: true })
     expect(await drawn({ account: 'unlimited' })).toBe(0)
     expect(await drawn({ account: 'unknown' })).toBe(0)
-  })
-
-  test('becomes the holds and places of the calls that it admits', async () => {
-    const { admission, ledger, limits, state } = await opened(connect)
-    const { claim, hold } = callOf('first')
-    const slice = sliceOf(3)
-    await admission.admit(claim, hold, slice)
-    const [second, third] = [callOf('second', 7n), callOf('third', 9n)]
-    await admission.finish([], {
-      draws: [
-        { slice: slice.id, ...second },
-        { slice: slice.id, ...third },
-      ],
-      returns: [],
-    })
-    expect(await state()).toEqual({ balance: credit - 40n, held: 40n, units: 100_000 - 8, places: 996 })
-    await admission.finish([], { draws: [], returns: [restOf(slice.id, 2)] })
-    expect(await state()).toEqual({ balance: credit - 26n, held: 26n, units: 100_000 - 6, places: 997 })
-    expect(await ledger.hold(second.hold)).toMatchObject({ outcome: 'held', balance: credit - 26n })
-    expect(await ledger.settle({ id: 'second', account, amount: 8n })).toMatchObject({ charged: 8n, overage: 1n })
-    await limits.give({ id: 'second', places: ['places'], corrections: [] })
-    await admission.finish([endOf('third', 9n), endOf('first', 0n)])
-    expect(await state()).toEqual({ balance: credit - 17n, held: 0n, units: 100_000 - 6, places: 1_000 })
-  })
-
-  test('covers calls that have ended before the store hears of them', async () => {
-    const { admission, ledger, state } = await opened(connect)
-    const { claim, hold } = callOf('first')
-    const slice = sliceOf(2)
-    await admission.admit(claim, hold, slice)
-    const draws = ['second', 'third'].map((id) => ({ slice: slice.id, ...callOf(id) }))
-    const endings = ['first', 'second', 'third'].map((id) => endOf(id, 6n))
-    await admission.finish(endings, { draws, returns: [restOf(slice.id, 0)] })
-    expect(await state()).toEqual({ balance: credit - 18n, held: 0n, units: 100_000 - 6, places: 1_000 })
-    const { items } = (await ledger.entries?.(account, { limit: 9 })) ?? { items: [] }
-    expect(items.map(({ reference, overage }) => [reference, overage])).toEqual([
-      ['third', 0n],
-      ['second', 0n],
-      ['first', 0n],
-      ['credit', 0n],
-    ])
-  })
-
-  test('is ended once, in whichever order and how often ever the store hears of it', async () => {
-    const { admission, state } = await opened(connect)
-    const { claim, hold } = callOf('first')
-    const slice = sliceOf(4)
-    await admission.admit(claim, hold, slice)
-    const draws = ['second', 'third'].map((id) => ({ slice: slice.id, ...callOf(id) }))
-    const returns = [restOf(slice.id, 0)]
-    await admission.finish([endOf('second', 6n)], { draws, returns })
-    const settled = { balance: credit - 26n, held: 20n, units: 100_000 - 10, places: 998 }
-    expect(await state()).toEqual(settled)
-    await admission.finish([endOf('second', 6n)], { draws, returns })
-    await admission.finish([], { draws: [...draws, { slice: slice.id, ...callOf('late') }], returns })
-    expect(await state()).toEqual(settled)
-    await admission.finish([endOf('third', 6n), endOf('first', 6n)], { draws, returns })
-    await admission.finish([], { draws, returns })
-    expect(await state()).toEqual({ balance: credit - 18n, held: 0n, units: 100_000 - 10, places: 1_000 })
-  })
-
-  test('is drawn once for a call of which the store hears several times at once', async () => {
-    const { admission, state } = await opened(connect)
-    const { claim, hold } = callOf('first')
-    const slice = sliceOf(4)
-    await admission.admit(claim, hold, slice)
-    const draws = [{ slice: slice.id, ...callOf('second') }]
-    await Promise.all(Array.from({ length: 4 }, async () => admission.finish([], { draws, returns: [] })))
-    await admission.finish([], { draws, returns: [restOf(slice.id, 6)] })
-    expect(await state()).toEqual({ balance: credit - 20n, held: 20n, units: 100_000 - 4, places: 998 })
-  })
-
-  test('of a process that has died goes back with its lease', async () => {
-    const { admission, ledger, state } = await opened(connect)
-    const { claim, hold } = callOf('first', 10n, { leaseMs: 40 })
-    const slice = sliceOf(5, 10)
-    await admission.admit(claim, hold, slice)
-    await expect.poll(async () => (await ledger.account(account))?.held).toBe(0n)
-    await expect
-      .poll(state, { timeout: 5_000 })
-      .toEqual({ balance: credit, held: 0n, units: 100_000 - 12, places: 1_000 })
-    // What it would still have written.
-    await admission.finish([endOf('second', 6n)], {
-      draws: [{ slice: slice.id, ...callOf('second') }],
-      returns: [restOf(slice.id, 0)],
-    })
-    expect(await state()).toMatchObject({ balance: credit - 6n, held: 0n, places: 1_000 })
-    const { items } = (await ledger.entries?.(account, { limit: 1 })) ?? { items: [] }
-    expect(items[0]).toMatchObject({ reference: 'second', overage: 6n })
   })
 
   test('keeps its units in use while it may admit calls, however fast they are refilled', async () => {

@@ -1,0 +1,87 @@
+/** An account with plenty of everything, and calls of it, for the suite of admission stores. */
+import assert from 'node:assert/strict'
+import { slicePrefix, type AdmissionEnd, type AdmissionStore, type SliceReturn } from '../admission/contract.ts'
+import type { Hold } from '../money/ledger/contract.ts'
+import type { LimitClaim, RateRule } from '../money/limits/contract.ts'
+import { fresh } from './kit.ts'
+
+/** What an account of its own has at first. Units are not refilled. */
+export const plenty = { money: 1_000_000_000n, units: 1_000_000, places: 10_000 } as const
+const leaseMs = 60_000
+
+/** A call, as it is admitted. */
+export interface Called {
+  readonly claim: LimitClaim
+  readonly hold: Hold
+}
+
+/** What differs from `plenty`: used up if negative. */
+interface State {
+  readonly balance: bigint
+  readonly held: bigint
+  readonly units: number
+  readonly places: number
+}
+
+export interface Scene {
+  readonly account: string
+  readonly rate: RateRule
+  /** A call that draws so many units. */
+  call(name: string, amount: bigint, cost?: number, lease?: number): Called
+  /** What to return of a slice. */
+  rest(id: string, units: number): SliceReturn
+  state(): Promise<State>
+}
+
+/** An account with plenty of everything. */
+export async function sceneOf({ ledger, limits }: AdmissionStore): Promise<Scene> {
+  const account = fresh('account')
+  const rate: RateRule = { bucket: fresh('bucket'), cost: 2, limit: 1, periodMs: 1e12, burst: plenty.units }
+  const places = [{ bucket: fresh('places'), places: plenty.places }]
+  await ledger.credit({ account, amount: plenty.money, reference: fresh('credit') })
+  const state = async () => {
+    const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}
+    const { items = [] } = (await ledger.entries?.(account, { limit: 1_000 })) ?? {}
+    const booked = items.reduce((sum, { amount }) => sum + amount, 0n)
+    if (ledger.entries !== undefined)
+      assert.equal(balance + held, booked, 'the balance does not agree with the entries')
+    const asked = { id: fresh('asks'), rates: [{ ...rate, cost: 0 }], places, leaseMs }
+    const { left, free } = await limits.take(asked)
+    await limits.give({ id: asked.id, places: places.map(({ bucket }) => bucket), corrections: [] })
+    const units = Math.round(left[0] as number) - plenty.units
+    return { balance: balance - plenty.money, held, units, places: (free[0] as number) + 1 - plenty.places }
+  }
+  // A store may draw slices only from buckets that it knows.
+  await state()
+  return {
+    account,
+    rate,
+    state,
+    call(name, amount, cost = 2, lease = leaseMs) {
+      const id = `${name} of ${account}`
+      return {
+        claim: { id, rates: [{ ...rate, cost }], places, leaseMs: lease },
+        hold: { id, account, amount, leaseMs: lease },
+      }
+    },
+    rest: (id, units) => ({
+      id,
+      account,
+      places: places.map(({ bucket }) => bucket),
+      corrections: units === 0 ? [] : [{ ...rate, cost: -units }],
+    }),
+  }
+}
+
+/** The end of a call with a charge, or without one. */
+export function endOf(account: string, { claim: { id, places } }: Called, amount: bigint | undefined): AdmissionEnd {
+  return {
+    end: { id, account, ...(amount !== undefined && { amount }) },
+    returned: { id, places: places.map(({ bucket }) => bucket), corrections: [] },
+  }
+}
+
+/** The id of a slice. */
+export function sliceId(): string {
+  return `${slicePrefix}${fresh('of a test')}`
+}

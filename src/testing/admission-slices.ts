@@ -1,0 +1,139 @@
+/** The tests of what an admission store draws in advance. */
+import assert from 'node:assert/strict'
+import type { AdmissionStore, SliceEnds } from '../admission/contract.ts'
+import { endOf, sceneOf, sliceId, type Called, type Scene } from './admission-scene.ts'
+import { race, type Suite } from './kit.ts'
+
+/** Units that a call of the scene draws, and what it holds. */
+const [units, amount] = [2, 10n]
+
+/** A slice that was drawn with the first call of a scene, for `calls` more. */
+interface Drawn {
+  readonly slice: string
+  readonly calls: number
+  readonly first: Called
+}
+
+async function drawn(store: AdmissionStore, { call }: Scene, ms: number = 1, leaseMs?: number): Promise<Drawn> {
+  const [slice, first] = [sliceId(), call('first', amount, units, leaseMs)]
+  const { ahead = 0, limits, hold } = await store.admit(first.claim, first.hold, { id: slice, calls: 8, ms })
+  assert.deepEqual([limits.admitted, hold?.outcome], [true, 'held'])
+  assert.ok(ahead >= 3 && ahead <= 8, `with plenty of everything, it draws for three to eight calls, not for ${ahead}`)
+  return { slice, calls: ahead, first }
+}
+
+/** Registers the tests; each does nothing for a store that draws no slices. */
+export function testSlices({ it, withLease, wait }: Suite<AdmissionStore>): void {
+  const test = (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>) =>
+    it(`slices: ${name}`, async (store, other) => {
+      if (store.drawsSlices === true) await body(store, other)
+    })
+
+  test('hold for each further call what the first one holds, and go back as a whole', async (store, other) => {
+    const scene = await sceneOf(store)
+    const { slice, calls, first } = await drawn(store, scene)
+    const all = BigInt(calls + 1) * amount
+    assert.deepEqual(await scene.state(), { balance: -all, held: all, units: -units * (calls + 1), places: -calls - 1 })
+    assert.equal((await store.ledger.account(scene.account))?.ahead, BigInt(calls) * amount)
+    const returns = [scene.rest(slice, units * calls)]
+    await other.finish([endOf(scene.account, first, 4n)], { draws: [], returns })
+    assert.deepEqual(await scene.state(), { balance: -4n, held: 0n, units: -units, places: 0 })
+    assert.equal((await store.ledger.account(scene.account))?.ahead ?? 0n, 0n)
+  })
+
+  test('become the holds and places of the calls that they admit', async (store, other) => {
+    const scene = await sceneOf(store)
+    const { slice, calls } = await drawn(store, scene)
+    const [second, third] = [scene.call('second', 7n), scene.call('third', 9n)]
+    const before = await scene.state()
+    await store.finish([], { draws: [second, third].map((each) => ({ slice, ...each })), returns: [] })
+    assert.deepEqual(await scene.state(), before)
+    await other.finish([], { draws: [], returns: [scene.rest(slice, units * (calls - 2))] })
+    assert.deepEqual(await scene.state(), { balance: -26n, held: 26n, units: -3 * units, places: -3 })
+    assert.equal((await store.ledger.hold(second.hold)).outcome, 'held')
+    const { overage } = await store.ledger.settle({ id: second.hold.id, account: scene.account, amount: 8n })
+    assert.equal(overage, 1n, 'a call that was admitted by a slice has the hold that it asked for')
+  })
+
+  test('cover calls that have ended before the store hears of them', async (store) => {
+    const scene = await sceneOf(store)
+    const { account } = scene
+    const { slice, calls, first } = await drawn(store, scene)
+    const [second, third] = [scene.call('second', amount), scene.call('third', amount)]
+    const ends: SliceEnds = {
+      draws: [second, third].map((each) => ({ slice, ...each })),
+      returns: [scene.rest(slice, units * (calls - 2))],
+    }
+    await store.finish(
+      [first, second, third].map((each) => endOf(account, each, 6n)),
+      ends,
+    )
+    assert.deepEqual(await scene.state(), { balance: -18n, held: 0n, units: -3 * units, places: 0 })
+    const { items = [] } = (await store.ledger.entries?.(account, { limit: 10 })) ?? {}
+    assert.ok(items.every(({ overage }) => overage === 0n))
+  })
+
+  test('end once, in whichever order and how often ever the store hears of it', async (store, other) => {
+    const scene = await sceneOf(store)
+    const { account } = scene
+    const { slice, calls, first } = await drawn(store, scene)
+    const [second, third] = [scene.call('second', amount), scene.call('third', amount)]
+    const draws = [second, third].map((each) => ({ slice, ...each }))
+    const returns = [scene.rest(slice, 0)]
+    const used = -units * (calls + 1)
+    await store.finish([endOf(account, second, 6n)], { draws, returns })
+    await race(4, [store, other], (each) => each.finish([endOf(account, second, 6n)], { draws, returns }))
+    await other.finish([], { draws: [...draws, { slice, ...scene.call('late', amount) }], returns })
+    assert.deepEqual(await scene.state(), { balance: -26n, held: 20n, units: used, places: -2 })
+    await store.finish(
+      [first, third].map((each) => endOf(account, each, 6n)),
+      { draws, returns },
+    )
+    await other.finish([], { draws, returns })
+    assert.deepEqual(await scene.state(), { balance: -18n, held: 0n, units: used, places: 0 })
+  })
+
+  test('of a process that has died go back with their lease, and cover nothing afterwards', (store) =>
+    withLease(async (leaseMs, expire) => {
+      const scene = await sceneOf(store)
+      const { slice, calls } = await drawn(store, scene, 1, leaseMs)
+      assert.equal((await store.ledger.account(scene.account))?.held, BigInt(calls + 1) * amount)
+      await expire()
+      // Places may be missing for a second.
+      const money = async () => {
+        const { balance, held } = await scene.state()
+        return { balance, held }
+      }
+      assert.deepEqual(await money(), { balance: 0n, held: 0n })
+      const late = scene.call('late', amount)
+      const ends: SliceEnds = { draws: [{ slice, ...late }], returns: [scene.rest(slice, 0)] }
+      await store.finish([endOf(scene.account, late, 6n)], ends)
+      assert.deepEqual(await money(), { balance: -6n, held: 0n })
+      const { items = [] } = (await store.ledger.entries?.(scene.account, { limit: 1 })) ?? {}
+      assert.ok(items.every(({ overage }) => overage === 6n))
+    }))
+
+  test('keep their units in use while they may admit calls, however fast these are refilled', async (store) => {
+    const scene = await sceneOf(store)
+    const rate = { ...scene.rate, bucket: `${scene.rate.bucket} fast`, limit: 1e9, periodMs: 1 }
+    const left = async () => {
+      const { left: units } = await store.limits.take({
+        id: sliceId(),
+        rates: [{ ...rate, cost: 0 }],
+        places: [],
+        leaseMs: 1,
+      })
+      return (units[0] as number) - rate.burst
+    }
+    await left()
+    const { hold } = scene.call('fast', 1n)
+    const claim = { id: hold.id, rates: [rate], places: [], leaseMs: 60_000 }
+    const began = performance.now()
+    const ms = 2_000
+    const { ahead = 0 } = await store.admit(claim, hold, { id: sliceId(), calls: 8, ms })
+    const kept = await left()
+    if (performance.now() - began < ms) assert.equal(kept, -units * ahead)
+    await wait(ms * 1.1)
+    assert.equal(await left(), 0)
+  })
+}
