@@ -33,7 +33,7 @@ export const slicePrefix = 'slice '
 /**
  * What to draw for further calls like one that is admitted, so that its process can admit these without asking: for each of
  * them as much as for this one. Until it is returned, or the lease of the hold ends, it is like the hold and the claim of a
- * call. Units of rates are drawn at once, but may be used until `ms` later: until then a bucket is not refilled below them.
+ * call.
  */
 export interface SliceWish {
   /** The id of its hold and its claim: begins with `slicePrefix`. */

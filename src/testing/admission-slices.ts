@@ -14,8 +14,8 @@ interface Drawn {
   readonly first: Called
 }
 
-async function drawn(store: AdmissionStore, { call }: Scene, ms: number = 1, leaseMs?: number): Promise<Drawn> {
-  const [slice, first] = [sliceId(), call('first', amount, units, leaseMs)]
+async function drawn(store: AdmissionStore, scene: Scene, ms: number = 1, leaseMs?: number): Promise<Drawn> {
+  const [slice, first] = [sliceId(), scene.call('first', amount, units, leaseMs)]
   const { ahead = 0, limits, hold } = await store.admit(first.claim, first.hold, { id: slice, calls: 8, ms })
   assert.deepEqual([limits.admitted, hold?.outcome], [true, 'held'])
   assert.ok(ahead >= 3 && ahead <= 8, `with plenty of everything, it draws for three to eight calls, not for ${ahead}`)
@@ -23,9 +23,10 @@ async function drawn(store: AdmissionStore, { call }: Scene, ms: number = 1, lea
 }
 
 /** Registers the tests; each does nothing for a store that draws no slices. */
-export function testSlices({ it, withLease, wait }: Suite<AdmissionStore>): void {
-  const test = (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>) =>
-    it(`slices: ${name}`, async (store, other) => {
+export function testSlices(suite: Suite<AdmissionStore>): void {
+  const { withLease } = suite
+  const test = (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>): void =>
+    suite.it(`slices: ${name}`, async (store, other) => {
       if (store.drawsSlices === true) await body(store, other)
     })
 
@@ -112,28 +113,4 @@ export function testSlices({ it, withLease, wait }: Suite<AdmissionStore>): void
       const { items = [] } = (await store.ledger.entries?.(scene.account, { limit: 1 })) ?? {}
       assert.ok(items.every(({ overage }) => overage === 6n))
     }))
-
-  test('keep their units in use while they may admit calls, however fast these are refilled', async (store) => {
-    const scene = await sceneOf(store)
-    const rate = { ...scene.rate, bucket: `${scene.rate.bucket} fast`, limit: 1e9, periodMs: 1 }
-    const left = async () => {
-      const { left: units } = await store.limits.take({
-        id: sliceId(),
-        rates: [{ ...rate, cost: 0 }],
-        places: [],
-        leaseMs: 1,
-      })
-      return (units[0] as number) - rate.burst
-    }
-    await left()
-    const { hold } = scene.call('fast', 1n)
-    const claim = { id: hold.id, rates: [rate], places: [], leaseMs: 60_000 }
-    const began = performance.now()
-    const ms = 2_000
-    const { ahead = 0 } = await store.admit(claim, hold, { id: sliceId(), calls: 8, ms })
-    const kept = await left()
-    if (performance.now() - began < ms) assert.equal(kept, -units * ahead)
-    await wait(ms * 1.1)
-    assert.equal(await left(), 0)
-  })
 }

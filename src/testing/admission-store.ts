@@ -23,48 +23,49 @@ export function testAdmissionStore(
   const { it } = suite
 
   it('draws from the limits and holds, in one step', async (store, other) => {
-    const { call, state } = await sceneOf(store)
-    const { claim, hold } = call('call', 10n)
+    const scene = await sceneOf(store)
+    const { claim, hold } = scene.call('call', 10n)
     const { limits, hold: held, ahead = 0 } = await other.admit(claim, hold)
     assert.deepEqual([limits.admitted, limits.free, held?.outcome, ahead], [true, [plenty.places - 1], 'held', 0])
-    assert.deepEqual(await state(), { balance: -10n, held: 10n, units: -2, places: -1 })
+    assert.deepEqual(await scene.state(), { balance: -10n, held: 10n, units: -2, places: -1 })
   })
 
   it('draws nothing if the balance is too small, and holds nothing if a limit is reached', async (store) => {
-    const { call, state } = await sceneOf(store)
-    const dear = call('dear', plenty.money + 1n)
+    const scene = await sceneOf(store)
+    const dear = scene.call('dear', plenty.money + 1n)
     assert.equal((await store.admit(dear.claim, dear.hold)).hold?.outcome, 'insufficient')
-    const many = call('many', 10n, plenty.units + 1)
+    const many = scene.call('many', 10n, plenty.units + 1)
     const { limits, hold } = await store.admit(many.claim, many.hold)
     assert.deepEqual([limits.admitted, hold], [false, undefined])
-    assert.deepEqual(await state(), { balance: 0n, held: 0n, units: 0, places: 0 })
+    assert.deepEqual(await scene.state(), { balance: 0n, held: 0n, units: 0, places: 0 })
   })
 
   it('ends calls once, however often it is told', async (store, other) => {
-    const { account, call, state } = await sceneOf(store)
-    const [first, second] = [call('first', 10n), call('second', 10n)]
+    const scene = await sceneOf(store)
+    const [first, second] = [scene.call('first', 10n), scene.call('second', 10n)]
     for (const { claim, hold } of [first, second]) await store.admit(claim, hold)
-    const endings = [endOf(account, first, 4n), endOf(account, second, undefined)]
+    const endings = [endOf(scene.account, first, 4n), endOf(scene.account, second, undefined)]
     await other.finish(endings)
     await store.finish(endings)
-    assert.deepEqual(await state(), { balance: -4n, held: 0n, units: -4, places: 0 })
+    assert.deepEqual(await scene.state(), { balance: -4n, held: 0n, units: -4, places: 0 })
   })
 
   it('gives the last money to one of several processes', async (store, other) => {
-    const { call } = await sceneOf(store)
+    const scene = await sceneOf(store)
     const outcomes = await race(6, [store, other], async (each, index) => {
-      const { claim, hold } = call(`call ${index}`, plenty.money)
+      const { claim, hold } = scene.call(`call ${index}`, plenty.money)
       return (await each.admit(claim, hold)).hold?.outcome
     })
-    assert.deepEqual(outcomes.toSorted(), ['held', ...Array<string>(5).fill('insufficient')])
+    assert.equal(outcomes.filter((outcome) => outcome === 'held').length, 1)
+    assert.equal(outcomes.filter((outcome) => outcome === 'insufficient').length, 5)
   })
 
   it('ignores a slice that it does not draw', async (store) => {
-    const { call, state } = await sceneOf(store)
-    const { claim, hold } = call('call', plenty.money)
+    const scene = await sceneOf(store)
+    const { claim, hold } = scene.call('call', plenty.money)
     const verdict = await store.admit(claim, hold, { id: fresh(slicePrefix.trim()), calls: 8, ms: 1 })
     assert.deepEqual([verdict.hold?.outcome, verdict.ahead ?? 0], ['held', 0])
-    assert.deepEqual(await state(), { balance: -plenty.money, held: plenty.money, units: -2, places: -1 })
+    assert.deepEqual(await scene.state(), { balance: -plenty.money, held: plenty.money, units: -2, places: -1 })
   })
 
   testSlices(suite)

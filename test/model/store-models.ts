@@ -8,20 +8,14 @@ export class LimitModel {
   readonly #buckets = new Map<string, { used: number; at: number; rule: RateRule }>()
   /** By limit, then by the id of the claim: the end of its lease. */
   readonly #places = new Map<string, Map<string, number>>()
-  /** By bucket: units of slices. They count as used until then, and are refilled from then on. */
-  readonly #ahead = new Map<string, { readonly units: number; readonly until: number }[]>()
 
   /** Undefined if the contract allows both: a rate may be off by what the resolution of a clock makes of it. */
   take({ id, rates, places, leaseMs }: LimitClaim, now: number, answer: boolean): boolean | undefined {
-    const short = (sign: 1 | -1) =>
-      rates.some((rule) => {
-        const slack = 0.5 + this.#slackOf(rule.bucket, now)
-        return rule.burst - this.used(rule, now) + sign * slack < rule.cost
-      })
+    const short = (slack: number) => rates.some((rule) => rule.burst - this.used(rule, now) + slack < rule.cost)
     const isFull = places.some(
       (rule) => this.holders(rule.bucket, now).filter((each) => each !== id).length >= rule.places,
     )
-    const admitted = isFull || short(1) ? false : short(-1) ? undefined : true
+    const admitted = isFull || short(0.5) ? false : short(-0.5) ? undefined : true
     if (answer) {
       for (const rule of rates) this.#draw(rule, now)
       for (const { bucket } of places) this.#holdersOf(bucket).set(id, now + leaseMs)
@@ -33,7 +27,7 @@ export class LimitModel {
   requireLeft({ id, rates, places }: LimitClaim, { left, free }: LimitVerdict, isDrawn: boolean, now: number): void {
     for (const [at, rule] of rates.entries()) {
       const units = rule.burst - this.used(rule, now)
-      if (Math.abs(units - (left[at] as number)) > 1 + this.#slackOf(rule.bucket, now))
+      if (Math.abs(units - (left[at] as number)) > 1)
         throw new Error(`${left[at]} are left of ${rule.bucket}, not ${units}`)
     }
     for (const [at, { bucket, places: all }] of places.entries()) {
@@ -57,13 +51,9 @@ export class LimitModel {
     }
   }
 
-  /** Draws for so many `calls` like the one of the claim, which may be admitted `until` then. */
-  drawAhead(slice: string, calls: number, { rates, places, leaseMs }: LimitClaim, until: number, now: number): void {
-    for (const rule of rates) {
-      const units = rule.cost * calls
-      this.#draw({ ...rule, cost: units }, now)
-      this.#ahead.set(rule.bucket, [...(this.#ahead.get(rule.bucket) ?? []), { units, until }])
-    }
+  /** Draws for so many `calls` like the one of the claim. */
+  drawAhead(slice: string, calls: number, { rates, places, leaseMs }: LimitClaim, now: number): void {
+    for (const rule of rates) this.#draw({ ...rule, cost: rule.cost * calls }, now)
     for (const { bucket } of places) {
       for (let call = 0; call < calls; call++) this.#holdersOf(bucket).set(`${slice} ${call}`, now + leaseMs)
     }
@@ -98,25 +88,13 @@ export class LimitModel {
 
   used({ bucket, limit, periodMs }: Pick<RateRule, 'bucket' | 'limit' | 'periodMs'>, now: number): number {
     const { used, at } = this.#buckets.get(bucket) ?? { used: 0, at: now }
-    const leftOf = (units: number, since: number) => units - (Math.max(0, now - since) * limit) / periodMs
-    const ahead = (this.#ahead.get(bucket) ?? []).filter(({ until }) => until > at)
-    const least = ahead.map(({ until }) => {
-      const units = ahead.reduce((sum, each) => (each.until >= until ? sum + each.units : sum), 0)
-      return leftOf(units, until)
-    })
-    return Math.max(0, leftOf(used, at), ...least)
+    return Math.max(0, used - (Math.max(0, now - at) * limit) / periodMs)
   }
 
   /** Whether a rate of this account has less than `units` left. */
   isDrained(account: string, units: number, now: number): boolean {
     const rules = [...this.#buckets.values()].map(({ rule }) => rule)
     return rules.some((rule) => rule.bucket.includes(`"${account}"`) && rule.burst - this.used(rule, now) < units)
-  }
-
-  /** Units of slices that have just ended: stores may refill them earlier, or keep them for as long as later ones. */
-  #slackOf(bucket: string, now: number): number {
-    const ahead = this.#ahead.get(bucket) ?? []
-    return ahead.reduce((sum, { units, until }) => (until > now - 5_000 && until <= now ? sum + units : sum), 0)
   }
 
   #draw(rule: RateRule, now: number): void {

@@ -5,7 +5,7 @@
 import type { AdmissionEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
 import type { SliceDraw, SliceEnds, SliceReturn, SliceWish } from '../../src/admission/contract.ts'
 import type { Hold, Ledger, Settlement } from '../../src/money/ledger/contract.ts'
-import type { LimitClaim, LimitReturn, LimitStore, LimitVerdict, RateRule } from '../../src/money/limits/contract.ts'
+import type { LimitClaim, LimitStore, LimitVerdict, RateRule } from '../../src/money/limits/contract.ts'
 
 /** The part of what is left that a slice takes at most. */
 const share = 8
@@ -22,23 +22,23 @@ interface Open {
 
 export class SliceStore implements AdmissionStore {
   readonly drawsSlices = true
-  readonly limits: LimitsAhead
+  readonly limits: LimitStore
   readonly ledger: Ledger
   readonly #open = new Map<string, Open>()
   readonly #moved = new Set<string>()
 
   constructor(limits: LimitStore, ledger: Ledger) {
-    this.limits = new LimitsAhead(limits)
+    this.limits = limits
     this.ledger = ledger
   }
 
   admit(claim: LimitClaim, hold: Hold, slice?: SliceWish): AdmissionVerdict {
-    const limits = this.limits.take(claim)
+    const limits = this.limits.take(claim) as LimitVerdict
     if (!limits.admitted) return { limits }
     const held = this.ledger.hold(hold) as Awaited<ReturnType<Ledger['hold']>>
     if (held.outcome !== 'held') {
       const { id, rates, places } = claim
-      this.limits.give({ id, places: places.map(bucketOf), corrections: rates.map((rule) => times(rule, -1)) })
+      void this.limits.give({ id, places: places.map(bucketOf), corrections: rates.map((rule) => times(rule, -1)) })
       const left = limits.left.map((units, at) => units + (rates[at] as RateRule).cost)
       return { limits: { admitted: true, left, free: limits.free.map((free) => free + 1) }, hold: held }
     }
@@ -57,23 +57,20 @@ export class SliceStore implements AdmissionStore {
     for (const draw of slices?.draws ?? []) this.#move(draw)
     for (const each of slices?.returns ?? []) this.#return(each)
     for (const { returned, end } of endings) {
-      if (returned !== undefined) this.limits.give(returned)
+      if (returned !== undefined) void this.limits.give(returned)
       if (end?.amount !== undefined) void this.ledger.settle(end as Settlement)
       else if (end !== undefined) void this.ledger.release(end)
     }
   }
 
-  #draw({ id, ms }: SliceWish, calls: number, { rates, places, leaseMs }: LimitClaim, hold: Hold): void {
+  #draw({ id }: SliceWish, calls: number, { rates, places, leaseMs }: LimitClaim, hold: Hold): void {
     const { account } = hold
     const money = hold.amount * BigInt(calls)
     void this.ledger.hold({ id: `${id} hold 0`, account, amount: money, leaseMs: hold.leaseMs })
-    for (let place = 1; place <= calls; place++) this.limits.take({ id: `${id} ${place}`, rates: [], places, leaseMs })
-    const now = Date.now()
-    this.limits.drawAhead(
-      rates.map((rule) => times(rule, calls)),
-      now + ms,
-    )
-    const until = now + hold.leaseMs
+    for (let place = 1; place <= calls; place++)
+      void this.limits.take({ id: `${id} ${place}`, rates: [], places, leaseMs })
+    void this.limits.give({ id, places: [], corrections: rates.map((rule) => times(rule, calls)) })
+    const until = Date.now() + hold.leaseMs
     this.#open.set(id, { account, until, buckets: places.map(bucketOf), money, hold: 0, places: calls })
   }
 
@@ -90,9 +87,9 @@ export class SliceStore implements AdmissionStore {
     this.#open.set(id, { ...slice, hold: slice.hold + 1, money: left, places: isMoved ? places - 1 : places })
     if (!isMoved) return
     this.#moved.add(hold.id)
-    this.limits.give({ id: `${id} ${places}`, places: slice.buckets, corrections: [] })
+    void this.limits.give({ id: `${id} ${places}`, places: slice.buckets, corrections: [] })
     const own = claim.places.map(({ bucket }) => ({ bucket, places: Infinity }))
-    this.limits.take({ id: hold.id, rates: [], places: own, leaseMs: claim.leaseMs })
+    void this.limits.take({ id: hold.id, rates: [], places: own, leaseMs: claim.leaseMs })
   }
 
   #return({ id, account, corrections }: SliceReturn): void {
@@ -100,64 +97,9 @@ export class SliceStore implements AdmissionStore {
     this.#open.delete(id)
     if (slice !== undefined) void this.ledger.release({ id: `${id} hold ${slice.hold}`, account })
     for (let place = slice?.places ?? 0; place > 0; place--) {
-      this.limits.give({ id: `${id} ${place}`, places: slice?.buckets ?? [], corrections: [] })
+      void this.limits.give({ id: `${id} ${place}`, places: slice?.buckets ?? [], corrections: [] })
     }
-    this.limits.give({ id, places: [], corrections })
-  }
-}
-
-interface Ahead {
-  readonly units: number
-  readonly until: number
-}
-
-/** Limits of which a bucket is not refilled below the units of slices while these may admit calls. */
-class LimitsAhead implements LimitStore {
-  readonly #limits: LimitStore
-  readonly #ahead = new Map<string, Ahead[]>()
-
-  constructor(limits: LimitStore) {
-    this.#limits = limits
-  }
-
-  take(claim: LimitClaim): LimitVerdict {
-    for (const rule of claim.rates) this.#keepUsed(rule)
-    return this.#limits.take(claim) as LimitVerdict
-  }
-
-  give(returned: LimitReturn): void {
-    for (const rule of returned.corrections) this.#keepUsed(rule)
-    void this.#limits.give(returned)
-    for (const rule of returned.corrections) this.#keepUsed(rule)
-  }
-
-  renew(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): void {
-    void this.#limits.renew(holders, leaseMs)
-  }
-
-  drawAhead(rules: readonly RateRule[], until: number): void {
-    void this.#limits.give({ id: '', places: [], corrections: rules })
-    for (const { bucket, cost } of rules) {
-      this.#ahead.set(bucket, [...(this.#ahead.get(bucket) ?? []), { units: cost, until }])
-    }
-  }
-
-  /** What was not refilled until now. A slice that has ended is refilled since then. */
-  #keepUsed(rule: RateRule): void {
-    const { bucket, burst, limit, periodMs } = rule
-    const ahead = this.#ahead.get(bucket)
-    if (ahead === undefined) return
-    const now = Date.now()
-    const least = ahead.map(({ until }) => {
-      const units = ahead.reduce((sum, each) => (each.until >= until ? sum + each.units : sum), 0)
-      return units - (Math.max(0, now - until) * limit) / periodMs
-    })
-    const { left } = this.#limits.take({ id: '', rates: [times(rule, 0)], places: [], leaseMs: 1 }) as LimitVerdict
-    const missing = Math.max(...least) - (burst - (left[0] as number))
-    if (missing > 0) void this.#limits.give({ id: '', places: [], corrections: [{ ...rule, cost: missing }] })
-    const open = ahead.filter(({ until }) => until > now)
-    if (open.length > 0) this.#ahead.set(bucket, open)
-    else this.#ahead.delete(bucket)
+    void this.limits.give({ id, places: [], corrections })
   }
 }
 

@@ -43,6 +43,8 @@ export class SliceTraces {
   readonly #returned = new Set<string>()
   /** The rates of requests, counted when their processes admit them. */
   readonly #rates = new LimitModel()
+  /** The longest time of a slice: its units may be used so much later than they are drawn. */
+  #longestMs = 0
   #hasJumped = false
 
   constructor(ledger: LedgerModel, limits: LimitModel) {
@@ -67,7 +69,8 @@ export class SliceTraces {
     const { account, amount, leaseMs } = hold
     const amounts = { money: amount * BigInt(calls), tokens: 0n, calls: 0n }
     this.#ledger.holds.set(id, { account, amounts, periods: [], until: now + leaseMs })
-    this.#limits.drawAhead(id, calls, claim, now + ms, now)
+    this.#limits.drawAhead(id, calls, claim, now)
+    this.#longestMs = Math.max(this.#longestMs, ms)
     const units = new Map(claim.rates.map(({ bucket, cost }) => [bucket, cost * calls]))
     const requests = claim.rates.filter(isOfRequests)
     this.#slices.set(id, {
@@ -168,7 +171,8 @@ export class SliceTraces {
   }
 
   #count(id: string, rates: readonly RateRule[], now: number): void {
-    const fits = this.#rates.take({ id, rates, places: [], leaseMs: 0 }, now, true)
+    const later = rates.map((rule) => ({ ...rule, burst: rule.burst + (rule.limit * this.#longestMs) / rule.periodMs }))
+    const fits = this.#rates.take({ id, rates: later, places: [], leaseMs: 0 }, now, true)
     if (fits === false && !this.#hasJumped)
       throw new Violation('rates hold for the times at which processes admit calls', id)
   }

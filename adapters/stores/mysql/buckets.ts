@@ -8,11 +8,6 @@ interface Bucket {
   at: number
   held: number
   soonest: number
-  /** Units of slices that still admit calls, in two parts. */
-  ahead: number
-  aheadEnds: number
-  aheadBefore: number
-  beforeEnds: number
   isChanged: boolean
 }
 
@@ -43,18 +38,8 @@ export class Buckets {
     const locked = await lockRows(this.#ask, 'buckets', 'name', names)
     for (const [name, { row }] of locked) {
       const soonest = row['soonest'] === null ? Infinity : Number(row['soonest'])
-      const number = (column: string) => Number(row[column])
-      this.#buckets.set(name, {
-        used: number('used'),
-        at: number('at'),
-        held: number('held'),
-        soonest,
-        ahead: number('ahead'),
-        aheadEnds: number('ahead_ends'),
-        aheadBefore: number('ahead_before'),
-        beforeEnds: number('before_ends'),
-        isChanged: false,
-      })
+      const [used, at, held] = [Number(row['used']), Number(row['at']), Number(row['held'])]
+      this.#buckets.set(name, { used, at, held, soonest, isChanged: false })
     }
     return timeOf(locked)
   }
@@ -124,15 +109,8 @@ export class Buckets {
   }
 
   /** Draws a slice for so many calls like the one of the claim. */
-  drawAhead({ rates, places, leaseMs }: LimitClaim, { id, ms }: SliceWish, calls: number): void {
-    for (const rule of rates) {
-      const cost = rule.cost * calls
-      this.#spend({ ...rule, cost })
-      const own = this.#bucket(rule.bucket)
-      const isOver = own.beforeEnds <= this.#now
-      if (isOver) Object.assign(own, { aheadBefore: this.#ahead(own), beforeEnds: own.aheadEnds })
-      Object.assign(own, { ahead: (isOver ? 0 : own.ahead) + cost, aheadEnds: this.#now + ms })
-    }
+  drawAhead({ rates, places, leaseMs }: LimitClaim, { id }: SliceWish, calls: number): void {
+    for (const rule of rates) this.#spend({ ...rule, cost: rule.cost * calls })
     for (const { bucket } of places) {
       Object.assign(this.#place({ bucket, holder: id }), { count: calls })
       this.#move(bucket, id, this.#now + leaseMs)
@@ -162,10 +140,9 @@ export class Buckets {
 
   write(): void {
     const changed = [...this.#buckets].filter(([, { isChanged }]) => isChanged)
-    const columns = ['used', 'at', 'held', 'soonest', 'ahead', 'ahead_ends', 'ahead_before', 'before_ends']
-    const rows = changed.map(([name, { used, at, held, soonest, ...own }]) => {
-      const ahead = [own.ahead, own.aheadEnds, own.aheadBefore, own.beforeEnds]
-      return [name, used, at, held, soonest === Infinity ? null : soonest, ...ahead]
+    const columns = ['used', 'at', 'held', 'soonest']
+    const rows = changed.map(([name, { used, at, held, soonest }]) => {
+      return [name, used, at, held, soonest === Infinity ? null : soonest]
     })
     insertRows(this.#ask, 'buckets', ['name', ...columns], rows, columns)
     const moved = [...this.#places.values()].filter(({ isChanged }) => isChanged)
@@ -194,13 +171,8 @@ export class Buckets {
   }
 
   #used({ bucket, limit, periodMs }: RateRule): number {
-    const own = this.#bucket(bucket)
-    const ahead = this.#ahead(own) + (own.beforeEnds > this.#now ? own.aheadBefore : 0)
-    return Math.max(ahead, own.used - (Math.max(0, this.#now - own.at) * limit) / periodMs)
-  }
-
-  #ahead({ ahead, aheadEnds }: Bucket): number {
-    return aheadEnds > this.#now ? ahead : 0
+    const { used, at } = this.#bucket(bucket)
+    return Math.max(0, used - (Math.max(0, this.#now - at) * limit) / periodMs)
   }
 
   #place(place: Place) {
@@ -209,8 +181,8 @@ export class Buckets {
 
   #spend(rule: RateRule): void {
     const bucket = this.#bucket(rule.bucket)
-    Object.assign(bucket, { used: this.#used(rule), at: Math.max(bucket.at, this.#now), isChanged: true })
-    bucket.used = Math.max(0, bucket.used + rule.cost)
+    const used = Math.max(0, this.#used(rule) + rule.cost)
+    Object.assign(bucket, { used, at: Math.max(bucket.at, this.#now), isChanged: true })
   }
 }
 

@@ -7,8 +7,7 @@ import { definitions, dialect } from './dialect.ts'
  * One row per bucket, whose lock serialises all that concerns it, and one per place in use. `held` counts the places of a bucket,
  * so that no call reads all of them; none of their leases ends before `soonest`.
  *
- * A slice holds `count` places. A bucket is not refilled below the units of slices that still admit calls: they are counted in two
- * parts, `ahead` until `ahead_ends` and `ahead_before` until `before_ends`, which is never later.
+ * A slice holds `count` places.
  */
 const limitsTables = `
     CREATE TABLE @.buckets (
@@ -16,11 +15,7 @@ const limitsTables = `
       used double NOT NULL DEFAULT 0,
       at double NOT NULL DEFAULT 0,
       held int NOT NULL DEFAULT 0,
-      soonest double,
-      ahead double NOT NULL DEFAULT 0,
-      ahead_ends double NOT NULL DEFAULT 0,
-      ahead_before double NOT NULL DEFAULT 0,
-      before_ends double NOT NULL DEFAULT 0
+      soonest double
     ) ${dialect.table};
     CREATE TABLE @.places (
       bucket varbinary(1536) NOT NULL,

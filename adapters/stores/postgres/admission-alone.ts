@@ -1,7 +1,7 @@
 /** The part of `admit_calls` for a call that is alone in its batch. */
 import { shares } from '../slice-shares.ts'
 import { stillAwaited } from './batch-columns.ts'
-import { addingUnits, readingBuckets, writingBuckets } from './buckets.ts'
+import { readingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * PL/pgSQL that admits a call which is alone, pays, has no caps and is refused by nothing. Otherwise it writes nothing, and what
@@ -23,8 +23,7 @@ export const admittingOne: string = `
         moment_ms := date_part('epoch', moment) * 1000;
         room := bursts;
         FOR i IN 1..cardinality(costs) LOOP
-          was := greatest(least_used[rate_bucket[i]],
-            used[rate_bucket[i]] - greatest(0, moment_ms - at[rate_bucket[i]]) * per_ms[i]);
+          was := greatest(0, used[rate_bucket[i]] - greatest(0, moment_ms - at[rate_bucket[i]]) * per_ms[i]);
           room[i] := bursts[i] - was;
           IF room[i] < costs[i] THEN
             remaining := NULL;
@@ -53,7 +52,6 @@ export const admittingOne: string = `
                 END LOOP;
               END IF;
               IF more > 0 THEN
-                slice_ends := moment + slice_ms[1] * interval '1 millisecond';
                 INSERT INTO @.holds (id, account, amount, ends)
                 VALUES (slices[1], accounts[1], amounts[1] * more, moment + hold_ms[1] * interval '1 millisecond');
                 remaining := remaining - amounts[1] * more;
@@ -64,9 +62,6 @@ export const admittingOne: string = `
               UPDATE @.accounts SET balance = remaining WHERE id = accounts[1] AND amounts[1] > 0;
               IF cardinality(costs) > 0 THEN
                 ${writingBuckets}
-                IF more > 0 THEN
-                  ${addingUnits}
-                END IF;
               END IF;
               IF cardinality(places) > 0 THEN
                 leased := moment + claim_ms[1] * interval '1 millisecond';

@@ -41,10 +41,9 @@ export const admissionSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds, and units of slices that still admit calls.
+      -- Per bucket: units in use at the last change, its time in milliseconds.
       used float8[];
       at float8[];
-      least_used float8[];
       -- Per rate, and per slot: what is left before the call.
       room float8[];
       free int[];
@@ -54,9 +53,8 @@ export const admissionSchema: string = `
       moment_ms float8;
       leased timestamptz;
       is_usual bool;
-      -- The calls of the slice, and the time until which it admits them.
+      -- The calls of the slice.
       more int := 0;
-      slice_ends timestamptz;
     BEGIN
     ${admittingOne}
     DECLARE
@@ -151,7 +149,7 @@ export const admissionSchema: string = `
         admitted := true;
         FOR i IN rate + 1..rate + rates[c] LOOP
           b := rate_bucket[i];
-          room[i] := bursts[i] - greatest(least_used[b], used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
+          room[i] := bursts[i] - greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
           admitted := admitted AND room[i] >= costs[i];
         END LOOP;
         FOR i IN slot + 1..slot + slots[c] LOOP

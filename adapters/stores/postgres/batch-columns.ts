@@ -34,7 +34,6 @@ export const admissionTypes = {
   scopes: 'jsonb',
   slices: 'text[]',
   slice_calls: 'int[]',
-  slice_ms: 'float8[]',
 } as const
 
 /** The columns of a batch of endings. */
@@ -145,7 +144,6 @@ function sliceOf(calls: readonly AdmissionItem[]) {
   return {
     slices: wishes.map(({ id }) => id),
     slice_calls: wishes.map(({ calls: most }) => most),
-    slice_ms: wishes.map(({ ms }) => ms),
   }
 }
 

@@ -14,11 +14,9 @@ export const endingSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds, units of slices that still admit calls, and number
-      -- of places that are given back.
+      -- Per bucket: units in use at the last change, its time in milliseconds, and number of places that are given back.
       used float8[];
       at float8[];
-      least_used float8[];
       freed int[] := array_fill(0, ARRAY[cardinality(buckets)]);
       -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
@@ -63,8 +61,7 @@ export const endingSchema: string = `
       IF cardinality(costs) > 0 THEN
         FOR i IN 1..cardinality(costs) LOOP
           b := rate_bucket[i];
-          used[b] := greatest(least_used[b], used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
-          used[b] := greatest(least_used[b], used[b] + costs[i]);
+          used[b] := greatest(0, greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]) + costs[i]);
           at[b] := moment_ms;
         END LOOP;
         ${writingBuckets}

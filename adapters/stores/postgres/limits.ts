@@ -10,19 +10,13 @@ import type { Database } from './database.ts'
  * full and all slots are free. Sets are joined as arrays: the planner expects few elements of an array and looks up each, but
  * for a set it would read all of `places`.
  *
- * A slice holds `count` places. Its units are in use from its draw, although its calls come later: so that these never exceed a
- * limit, a bucket is not refilled below the units of slices that still admit calls. They are counted in two parts, `ahead` until
- * `ahead_ends` and `ahead_before` until `before_ends`, which is never later.
+ * A slice holds `count` places.
  */
 export const limitsSchema: string = `
     CREATE UNLOGGED TABLE @.buckets (
       name text COLLATE "C" PRIMARY KEY,
       used float8 NOT NULL DEFAULT 0,
-      at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      ahead float8 NOT NULL DEFAULT 0,
-      ahead_ends timestamptz NOT NULL DEFAULT '-infinity',
-      ahead_before float8 NOT NULL DEFAULT 0,
-      before_ends timestamptz NOT NULL DEFAULT '-infinity'
+      at timestamptz NOT NULL DEFAULT clock_timestamp()
     ) WITH (fillfactor = 50);
 
     CREATE UNLOGGED TABLE @.places (

@@ -74,12 +74,6 @@ const callOf = (id: string, amount = 10n, more: Partial<LimitClaim & Hold> = {})
   hold: { id, account, amount, leaseMs, ...more } satisfies Hold,
 })
 const sliceOf = (calls: number, ms = 1) => ({ id: `slice ${randomUUID()}`, calls, ms })
-const restOf = (id: string, units: number) => ({
-  id,
-  account,
-  places: ['places'],
-  corrections: units === 0 ? [] : [{ ...(rates[0] as (typeof rates)[0]), cost: -units }],
-})
 const endOf = (id: string, amount: bigint) => ({
   end: { id, account, amount },
   returned: { id, places: ['places'], corrections: [] },
@@ -103,33 +97,6 @@ describe.each(databases.filter(({ isHere }) => isHere))('in $name, a slice', ({ 
     await ledger.open({ id: 'unlimited', unlimited: true })
     expect(await drawn({ account: 'unlimited' })).toBe(0)
     expect(await drawn({ account: 'unknown' })).toBe(0)
-  })
-
-  test('keeps its units in use while it may admit calls, however fast they are refilled', async () => {
-    const { admission, limits } = await opened(connect)
-    const rate = { bucket: 'fast', cost: 2, limit: 1e9, periodMs: 1, burst: 10_000 }
-    const left = async () => {
-      const {
-        left: [units],
-      } = await limits.take({ id: randomUUID(), rates: [{ ...rate, cost: 0 }], places: [], leaseMs })
-      return units
-    }
-    const draw = async (calls: number, ms: number) => {
-      const { claim, hold } = callOf(randomUUID(), 1n, { rates: [rate] })
-      const slice = sliceOf(calls, ms)
-      expect((await admission.admit(claim, hold, slice)).ahead).toBe(calls)
-      return { ...restOf(slice.id, 0), corrections: [{ ...rate, cost: -2 * calls }] }
-    }
-    await left()
-    await draw(20, 400)
-    expect(await left()).toBe(10_000 - 40)
-    const rest = await draw(30, 800)
-    expect(await left()).toBe(10_000 - 100)
-    // What is returned early counts until its time is over.
-    await admission.finish([], { draws: [], returns: [rest] })
-    expect(await left()).toBe(10_000 - 100)
-    await expect.poll(left, { interval: 10 }).toBe(10_000 - 60)
-    await expect.poll(left, { interval: 10 }).toBe(10_000)
   })
 })
 
