@@ -281,8 +281,8 @@ export class Checks {
   /** What had ended before a call was sent, whichever process it ended in, is there for it. */
   #lackedBefore(id: string, sentAt: number): void {
     const { missing, ended } = this.#lacking.get(id) ?? { missing: 1n, ended: [] }
-    const back = ended.reduce((sum, { request: { endedAt = Infinity, machine }, held }) => {
-      return endedAt < sentAt && this.isHealthy(machine, promptMs) ? sum + held : sum
+    const back = ended.reduce((sum, { request: { endedAt = Infinity, machine, cost = 0n }, held }) => {
+      return endedAt < sentAt && this.isHealthy(machine, promptMs) ? sum + held - cost : sum
     }, 0n)
     if (back > 0n && back >= missing) this.violate('no false refusal', `${id} was refused for what ended calls held`)
   }
@@ -330,13 +330,15 @@ export class Checks {
   #taskEnded(record: TaskRecord): void {
     const { id, data, dueAt } = fromRecord<VideoTask>(record)
     if (!data.settled || dueAt !== null) return this.violate('every task ends', `${id} is ${data.state}`)
-    const job = this.jobs.find(({ token }) => token === id)
+    const jobs = this.jobs.filter(({ token }) => token === id)
+    // One that was deleted may have been made anew: the jobs of both have its id.
+    const job = jobs.length < (this.traces.tasks.attempts.get(id)?.size ?? 0) ? undefined : jobs[0]
     const ended = this.traces.ledger.ended.get(data.attempt)
     const cost = data.state === 'completed' || data.charged === true ? BigInt(data.held ?? 0) : 0n
     if ((ended?.amount ?? 0n) !== cost) {
       this.violate('each task is charged once', `${id} is ${data.state}: ${ended?.amount} of ${cost}`)
     }
-    if (data.state === 'completed' && job === undefined) this.violate('a completed task has a job', id)
+    if (data.state === 'completed' && jobs.length === 0) this.violate('a completed task has a job', id)
     const isUnknown = data.error?.code === 'submission_unknown' || data.error?.code === 'expired'
     if (job !== undefined && data.operation === undefined && !isUnknown && data.state !== 'completed') {
       this.violate('no job is forgotten', `${id} is ${data.state} ${data.error?.code}, and has a job`)
