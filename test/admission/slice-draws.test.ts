@@ -26,3 +26,24 @@ test('a draw is told again with what follows it, until the store has accepted it
   await slices.tell(note)
   expect(told).toEqual([['drawn'], ['drawn'], ['drawn'], []])
 })
+
+test('of calls that arrive at once, one asks for a slice', async () => {
+  let wishes = 0
+  const slices = new Slices({
+    ms: 200,
+    admit: async ({ places }, { amount }, slice) => {
+      if (slice !== undefined) wishes++
+      await new Promise((resolve) => setImmediate(resolve))
+      const limits = { admitted: true, left: [], free: places.map(() => 100) }
+      return { limits, hold: { outcome: 'held', balance: amount }, ...(slice && { ahead: slice.calls }) }
+    },
+    finish: async () => undefined,
+  })
+  const call = async (id: string) => {
+    const claim = { id, rates: [], places: [{ bucket: 'places', places: 100 }], leaseMs: 60_000 }
+    return slices.admit(claim, { id, account: 'acme', amount: 1n, leaseMs: 60_000 })
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, index) => call(`at once ${index}`)))
+  expect(wishes).toBe(1)
+  await slices.close()
+})

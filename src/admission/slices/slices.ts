@@ -39,6 +39,8 @@ export class Slices {
   readonly #ms: number
   /** By account and limits, as of `nameOf`. */
   readonly #slices = new Map<string, { readonly slice: Slice; readonly timer: NodeJS.Timeout }>()
+  /** Those that the store is asked for: calls that arrive meanwhile do not ask for more. */
+  readonly #asked = new Set<string>()
   /** The number of calls in the present window, and in the one before. */
   #seen = new Map<string, number>()
   #before = new Map<string, number>()
@@ -69,7 +71,7 @@ export class Slices {
     }
     this.#end(name)
     const ms = Math.min(this.#ms, hold.leaseMs / 4, claim.leaseMs / 4)
-    const wish = calls === 0 ? undefined : { id: `${slicePrefix}${randomUUID()}`, calls, ms }
+    const wish = calls === 0 || this.#asked.has(name) ? undefined : { id: `${slicePrefix}${randomUUID()}`, calls, ms }
     const since = performance.now()
     const verdict = this.#options.admit(claim, hold, wish)
     return wish === undefined ? verdict : this.#begun(name, wish, since, claim, hold, verdict)
@@ -104,6 +106,7 @@ export class Slices {
     hold: Hold,
     asked: Result<AdmissionVerdict>,
   ): Promise<AdmissionVerdict> {
+    this.#asked.add(name)
     try {
       const verdict = await asked
       if ((verdict.ahead ?? 0) > 0) this.#begin(name, new Slice(wish, since, claim, hold, verdict))
@@ -113,6 +116,8 @@ export class Slices {
       const places = claim.places.map(({ bucket }) => bucket)
       this.#keep([{ id: wish.id, account: hold.account, places, corrections: [] }])
       throw error
+    } finally {
+      this.#asked.delete(name)
     }
   }
 
