@@ -27,6 +27,8 @@ export interface SlicesOptions {
 const mostCalls = 63
 /** Milliseconds after which what the store did not accept is sent again, and how much of it is kept. */
 const againMs = 1_000
+/** Milliseconds within which a store carries out what nobody waits for any more. */
+const lateMs = 5_000
 const mostKept = 10_000
 
 /**
@@ -114,7 +116,10 @@ export class Slices {
     } catch (error) {
       // It may have been drawn nevertheless.
       const places = claim.places.map(({ bucket }) => bucket)
-      this.#keep([{ id: wish.id, account: hold.account, places, corrections: [] }])
+      const rest = { id: wish.id, account: hold.account, places, corrections: [] }
+      this.#keep([rest])
+      // Even after it was returned, as long as the store may still carry out what nobody waits for.
+      setTimeout(() => void (this.#isOver || this.#keep([rest])), lateMs).unref()
       throw error
     } finally {
       this.#asked.delete(name)

@@ -20,7 +20,7 @@ export const inSlices: Edits = {
       'map((each) => each)',
     ],
     ['a slice is not ended when another one is drawn', '    this.#end(name)\n    const over', '    const over'],
-    ['a slice without an answer is not returned', 'this.#keep([{', 'void ([{'],
+    ['a slice without an answer is not returned', 'const rest = { id: wish.id,', 'const rest = { id: hold.id,'],
     ['slices are not returned when their time is over', 'setTimeout(over,', 'setTimeout(() => undefined,'],
     ['a slice is returned and admits on', '    this.#slices.delete(name)\n', ''],
   ],
