@@ -1,57 +1,23 @@
 /** Processes of gateways on one database. */
 import { randomUUID } from 'node:crypto'
-import { onTestFinished } from 'vitest'
-import { createGateway, type Gateway, type StorageBundle } from '../../src/index.ts'
-import { postgres } from '../../adapters/stores/postgres/postgres.ts'
-import { mysql } from '../../adapters/stores/mysql/mysql.ts'
+import { expect, onTestFinished } from 'vitest'
+import { createGateway, type Gateway } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
 import { vendorFor } from '../hosted.ts'
-import { dropTables, hasMysql, hasPostgres, mysqlPool, ownName, postgresPool } from '../servers.ts'
+import type { PooledDatabase } from '../pooled-databases.ts'
 import { whole } from './scene.ts'
-
-export interface Database {
-  readonly open: () => StorageBundle
-  readonly clear: () => Promise<void>
-}
-
-export const databases: readonly [string, boolean, () => Database][] = [
-  [
-    'Postgres',
-    hasPostgres,
-    () => {
-      const [pool, schema] = [postgresPool(8), ownName()]
-      return {
-        open: () => postgres(pool, { schema }),
-        clear: async () => {
-          await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-          await pool.end()
-        },
-      }
-    },
-  ],
-  [
-    'MySQL',
-    hasMysql,
-    () => {
-      const [pool, prefix] = [mysqlPool(8), ownName()]
-      return {
-        open: () => mysql(pool, { prefix }),
-        clear: async () => {
-          await dropTables(pool, prefix)
-          await pool.end()
-        },
-      }
-    },
-  ],
-]
 
 /** The micro-units that a call holds. It costs 30. */
 export const most: number = 176
 
 /** The processes, a call through one of them, and the state of the account. */
-export async function fleet(open: () => Database, journalMs: number, { concurrent = 100, processes = 2 } = {}) {
+export async function fleet(
+  connect: () => PooledDatabase,
+  journalMs: number,
+  { concurrent = 100, processes = 2 } = {},
+) {
   const vendor = await vendorFor(whole)
-  const { open: storage, clear } = open()
+  const { open: storage, clear } = connect()
   const gateways = Array.from({ length: processes }, () =>
     createGateway({
       keys: { 'sk-test': { account: 'acme' } },
@@ -71,7 +37,7 @@ export async function fleet(open: () => Database, journalMs: number, { concurren
     accounts.adjust({ account: 'acme', amount: (micros / 1e6).toFixed(6), reference: randomUUID() })
   const { ledger } = storage()
   const account = async () => {
-    const { balance = 0n, held = 0n } = (await ledger?.account('acme')) ?? {}
+    const { balance = 0n, held = 0n } = (await ledger.account('acme')) ?? {}
     return { balance: Number(balance), held: Number(held) }
   }
   const call = async (gateway: Gateway) => {
@@ -85,5 +51,26 @@ export async function fleet(open: () => Database, journalMs: number, { concurren
     })
     return status
   }
-  return { gateways, fund, account, call }
+  /** 24 callers at once spend `funds`, through all processes: every call that these suffice for is served, and none more. */
+  const spend = async (funds: number) => {
+    await fund(funds)
+    let served = 0
+    const caller = async (index: number) => {
+      for (let refused = 0; refused < 2;) {
+        const status = await call(gateways[index % gateways.length] as Gateway)
+        expect([200, 429]).toContain(status)
+        if (status === 200) served++
+        else refused++
+      }
+    }
+    await Promise.all(Array.from({ length: 24 }, (_, index) => caller(index)))
+    // Callers have given up while others were served. Now each call that could be paid is alone.
+    while ((await call(gateways[served % gateways.length] as Gateway)) === 200) served++
+    await Promise.all(gateways.map((gateway) => gateway.close()))
+    const { balance, held } = await account()
+    expect({ balance, held }).toEqual({ balance: funds - 30 * served, held: 0 })
+    expect(balance).toBeGreaterThanOrEqual(0)
+    expect(balance).toBeLessThan(most)
+  }
+  return { gateways, fund, account, call, spend }
 }

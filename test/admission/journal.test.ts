@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/index.ts'
-import { databases, fleet, most } from './fleet.ts'
+import { describeOnPooled } from '../pooled-databases.ts'
+import { fleet, most } from './fleet.ts'
 
-describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a call that has ended', (_, __, open) => {
+describeOnPooled('on %s, the charge of a call that has ended', (connect) => {
   test('waits for those of others while there is plenty, and not beyond the end of its process', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 10_000)
+    const { gateways, fund, account, call } = await fleet(connect, 10_000)
     const [first, second] = gateways
     await fund(1_000_000)
     // The first one finds out that the store answers with a promise.
@@ -18,14 +19,14 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
   })
 
   test('does not wait while the account is short', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 10_000)
+    const { gateways, fund, account, call } = await fleet(connect, 10_000)
     await fund(600)
     for (let made = 0; made < 3; made++) expect(await call(gateways[0])).toBe(200)
     await expect.poll(account).toEqual({ balance: 510, held: 0 })
   })
 
   test('is known to another process before that refuses for want of money', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 3_000)
+    const { gateways, fund, account, call } = await fleet(connect, 3_000)
     await fund(1_000_000)
     for (let made = 0; made < 3; made++) expect(await call(gateways[0])).toBe(200)
     const { balance, held } = await account()
@@ -36,7 +37,7 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
   })
 
   test('is known to another process before that refuses for want of a place', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 3_000, { concurrent: 2 })
+    const { gateways, fund, account, call } = await fleet(connect, 3_000, { concurrent: 2 })
     await fund(1_000_000)
     for (let made = 0; made < 4; made++) expect(await call(gateways[made % 2] as Gateway)).toBe(200)
     expect(await Promise.all([call(gateways[1]), call(gateways[1])])).toEqual([200, 200])
@@ -44,29 +45,12 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
   })
 
   test('pays for every call that the money suffices for, in whichever process, and for none more', async () => {
-    const { gateways, fund, account, call } = await fleet(open, 100, { processes: 6 })
-    await fund(6_000)
-    let served = 0
-    const caller = async (index: number) => {
-      for (let refused = 0; refused < 2;) {
-        const status = await call(gateways[index % gateways.length] as Gateway)
-        expect([200, 429]).toContain(status)
-        if (status === 200) served++
-        else refused++
-      }
-    }
-    await Promise.all(Array.from({ length: 24 }, (_, index) => caller(index)))
-    // Callers have given up while others were served. Now each call that could be paid is alone.
-    while ((await call(gateways[served % gateways.length] as Gateway)) === 200) served++
-    await Promise.all(gateways.map((gateway) => gateway.close()))
-    const { balance, held } = await account()
-    expect({ balance, held }).toEqual({ balance: 6_000 - 30 * served, held: 0 })
-    expect(balance).toBeGreaterThanOrEqual(0)
-    expect(balance).toBeLessThan(most)
+    const { spend } = await fleet(connect, 100, { processes: 6 })
+    await spend(6_000)
   })
 
   test('is not waited for by a call that could not be paid with it', async () => {
-    const { gateways, fund, call } = await fleet(open, 10_000)
+    const { gateways, fund, call } = await fleet(connect, 10_000)
     await fund(40)
     const since = performance.now()
     expect(await call(gateways[0])).toBe(429)
@@ -74,7 +58,7 @@ describe.each(databases.filter(([, isHere]) => isHere))('on %s, the charge of a 
   })
 
   test('can be refunded by another process at once', async () => {
-    const { gateways, fund, call, account } = await fleet(open, 500)
+    const { gateways, fund, call, account } = await fleet(connect, 500)
     const [first, second] = gateways
     await fund(1_000_000)
     for (let made = 0; made < 3; made++) expect(await call(first)).toBe(200)

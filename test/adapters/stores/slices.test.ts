@@ -1,12 +1,10 @@
 /** What a process draws in advance. */
 import { randomUUID } from 'node:crypto'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
-import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import type { AdmissionStore, Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
 import { Slices } from '../../../src/admission/slices/slices.ts'
 import { seeded } from '../../random.ts'
-import { dropTables, hasMysql, hasPostgres, mysqlPool, ownName, postgresPool } from '../../servers.ts'
+import { describeOnPooled, type PooledDatabase } from '../../pooled-databases.ts'
 
 const account = 'acme'
 const leaseMs = 60_000
@@ -14,40 +12,7 @@ const credit = 1_000_000n
 const rates = [{ bucket: 'units', cost: 2, limit: 1, periodMs: 1e12, burst: 100_000 }]
 const places = [{ bucket: 'places', places: 1_000 }]
 
-const databases = [
-  {
-    name: 'Postgres',
-    isHere: hasPostgres,
-    connect: () => {
-      const [pool, schema] = [postgresPool(6), ownName()]
-      return {
-        open: () => postgres(pool, { schema }),
-        clear: async () => {
-          await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-          await pool.end()
-        },
-      }
-    },
-  },
-  {
-    name: 'MySQL',
-    isHere: hasMysql,
-    connect: () => {
-      const [pool, prefix] = [mysqlPool(6), ownName()]
-      return {
-        open: () => mysql(pool, { prefix }),
-        clear: async () => {
-          await dropTables(pool, prefix)
-          await pool.end()
-        },
-      }
-    },
-  },
-] as const
-
-type Connect = (typeof databases)[number]['connect']
-
-async function opened(connect: Connect) {
+async function opened(connect: () => PooledDatabase) {
   const { open, clear } = connect()
   const storage = open()
   onTestFinished(async () => {
@@ -79,7 +44,7 @@ const endOf = (id: string, amount: bigint) => ({
   returned: { id, places: ['places'], corrections: [] },
 })
 
-describe.each(databases.filter(({ isHere }) => isHere))('in $name, a slice', ({ connect }) => {
+describeOnPooled('in %s, a slice', (connect) => {
   test('is drawn for fewer calls, or none, where there is less than plenty of anything', async () => {
     const { admission, ledger, limits } = await opened(connect)
     const drawn = async (more: Partial<LimitClaim & Hold>, amount = 10n) => {
@@ -174,7 +139,7 @@ class Process {
   }
 }
 
-describe.each(databases.filter(({ isHere }) => isHere))('in $name, the slices of several processes', ({ connect }) => {
+describeOnPooled('in %s, the slices of several processes', (connect) => {
   test.each([1, 2, 3])('leave exact books, whatever fails: seed %i', async (seed) => {
     const { open, ledger, state } = await opened(connect)
     const random = seeded(seed)
