@@ -11,7 +11,7 @@ import {
   type GatewayOptions,
 } from '../../../src/index.ts'
 import { hostedWith } from '../../hosted.ts'
-import { heldSubmission, watchedStore } from './held.ts'
+import { expectSameAnswers, heldSubmission, watchedStore } from './held.ts'
 import { batchVendor, succeeded } from './vendor.ts'
 
 const price = { input: '2', output: '4' }
@@ -221,16 +221,7 @@ describe('a request that is repeated while the batch is submitted', () => {
     const { store, found } = watchedStore()
     const { client, vendor, ledger } = await scene({ storage: { batches: store } })
     const create = async () => client.messages.batches.create({ requests: [ask('a')] }, { headers })
-    const { asked, answer } = heldSubmission(vendor, status)
-    const first = create()
-    await asked
-    const second = create()
-    await found
-    answer()
-    const answers = await Promise.allSettled([first, second])
-    if (status === undefined) expect(answers[1]).toEqual({ ...answers[0], status: 'fulfilled' })
-    else expect(answers).toMatchObject([{ reason: { status } }, { reason: { status } }])
-    expect(vendor.batches).toHaveLength(status === undefined ? 1 : 0)
+    await expectSameAnswers(vendor, create, found, status)
     expect((await client.messages.batches.list()).data).toHaveLength(vendor.batches.length)
     if (status !== undefined) expect(await ledger.account('acme')).toMatchObject({ held: 0n })
   })

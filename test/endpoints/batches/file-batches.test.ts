@@ -17,7 +17,7 @@ import { hostedWith } from '../../hosted.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared } from '../../shared.ts'
 import { answered, fileBatchVendor, type VendorLine } from './file-vendor.ts'
-import { failingStore, heldSubmission, watchedStore } from './held.ts'
+import { expectSameAnswers, failingStore, heldSubmission, watchedStore } from './held.ts'
 
 const price = { input: '2', output: '4' }
 
@@ -322,16 +322,7 @@ describe('a request that is repeated while the batch is submitted', () => {
     const { id: input } = await upload([ask('a')])
     const create = async () =>
       client.batches.create({ input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h' }, once)
-    const { asked, answer } = heldSubmission(vendor, status)
-    const first = create()
-    await asked
-    const second = create()
-    await found
-    answer()
-    const answers = await Promise.allSettled([first, second])
-    if (status === undefined) expect(answers[1]).toEqual({ ...answers[0], status: 'fulfilled' })
-    else expect(answers).toMatchObject([{ reason: { status } }, { reason: { status } }])
-    expect(vendor.batches).toHaveLength(status === undefined ? 1 : 0)
+    await expectSameAnswers(vendor, create, found, status)
     expect((await client.batches.list()).data).toHaveLength(vendor.batches.length)
   })
 

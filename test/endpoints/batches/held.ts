@@ -1,4 +1,5 @@
 /** A submission that the vendor answers when the test says so. */
+import { expect } from 'vitest'
 import { memoryTaskStore, type TaskStore } from '../../../src/index.ts'
 import type { ScriptedVendor } from '../../../src/testing/vendor.ts'
 
@@ -30,6 +31,25 @@ export function heldSubmission(
     return reply(request, response)
   }
   return { asked: asked.promise, answer: answered.resolve }
+}
+
+/** Repeats a request while its submission is held: both get the same answer. `found`: as of `watchedStore`. */
+export async function expectSameAnswers(
+  vendor: ScriptedVendor & { readonly batches: readonly unknown[] },
+  create: () => Promise<unknown>,
+  found: Promise<void>,
+  status?: number,
+): Promise<void> {
+  const { asked, answer } = heldSubmission(vendor, status)
+  const first = create()
+  await asked
+  const second = create()
+  await found
+  answer()
+  const answers = await Promise.allSettled([first, second])
+  if (status === undefined) expect(answers[1]).toEqual({ ...answers[0], status: 'fulfilled' })
+  else expect(answers).toMatchObject([{ reason: { status } }, { reason: { status } }])
+  expect(vendor.batches).toHaveLength(status === undefined ? 1 : 0)
 }
 
 /** A store that fails once to replace a task by one in some state. `stored`: although it has stored it. */
