@@ -3,7 +3,7 @@ import { formatMoney } from '../money/money.ts'
 import { picked } from '../records/picked.ts'
 
 /** An account, with amounts as decimal strings. */
-export interface AccountView extends Omit<LedgerAccount, 'balance' | 'held'> {
+export interface AccountView extends Omit<LedgerAccount, 'balance' | 'held' | 'ahead'> {
   /** Amount available, such as `'12.5'`. */
   readonly balance: string
   /** Amount held for open requests and tasks; not included in `balance`. */

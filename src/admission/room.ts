@@ -28,7 +28,7 @@ export function hasRoom(
   return isFunded && (held.caps ?? []).every((state) => capFits(state, moreOf(hold, BigInt(many))))
 }
 
-/** If fewer places are free, no slice takes one. */
+/** Limits of at most so many places are assumed to have none in slices: these are drawn only while plenty is free. */
 const fewPlaces = 16
 
 /**

@@ -47,7 +47,8 @@ export interface BillingOptions {
   /**
    * Milliseconds for which the charge and the usage record of a call that has ended may wait in its process, to be stored with
    * those of others: a process that is killed loses them. Charges do not wait while the account, a cap or a limit is short.
-   * For twice as long, at most a second, a process may admit calls by what it has drawn in advance, if the admission store can.
+   * If the admission store draws slices, a process may admit calls by them for twice as long, up to a second; from a second on, for
+   * as long.
    * Default 250. 0 stores each within a few milliseconds, and draws nothing in advance.
    */
   readonly journalMs?: number

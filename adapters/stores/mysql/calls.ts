@@ -20,7 +20,7 @@ import type { Database } from './database.ts'
 /** Maximum numbers of concurrent batches: of a process, one that waits for the locks of another is of no use. */
 const lanes = { admissions: 1, endings: 1 }
 
-/** What is told when calls have ended. */
+/** An item of a batch of endings: the end of a call, or what became of slices. */
 type Told = AdmissionEnd | SliceEnds
 
 /** The batches of one database. */

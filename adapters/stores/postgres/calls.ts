@@ -156,7 +156,7 @@ export class Calls {
     const endings = items.flatMap((item) => ('ending' in item ? item.ending : []))
     const usage = items.flatMap((item) => ('usage' in item ? item.usage : []))
     const ends = items.flatMap((item) => ('slices' in item ? item.slices : []))
-    // A draw that is on its way comes again with what is told next.
+    // Draws are sent again until one statement has succeeded, so a batch may have the same one twice.
     const draws = new Map(ends.flatMap((each) => each.draws.map((draw) => [draw.hold.id, draw] as const)))
     const slices = { draws: [...draws.values()], returns: ends.flatMap(({ returns }) => returns) }
     const { ended, missing } = await this.#journaled([

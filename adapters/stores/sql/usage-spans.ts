@@ -34,7 +34,7 @@ export function spanOf(from: number = -Infinity, to: number = Infinity, whole: b
   }
 }
 
-/** Splits quarters into whole days (UTC) and the quarters before and after them. Some may be none. */
+/** Splits quarters into whole days (UTC) and the quarters before and after them. Each may be empty. */
 export function withDays({ begin, end }: Periods): Periods[] {
   const [firstDay, lastDay] = [Math.ceil((begin * quarterMs) / dayMs), Math.floor((end * quarterMs) / dayMs)]
   if (firstDay >= lastDay) return [{ ms: quarterMs, begin, end }]

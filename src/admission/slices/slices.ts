@@ -27,14 +27,14 @@ export interface SlicesOptions {
 const mostCalls = 63
 /** Milliseconds after which what the store did not accept is sent again, and how much of it is kept. */
 const againMs = 1_000
-/** Milliseconds within which a store carries out what nobody waits for any more. */
+/** Milliseconds after which a slice is returned a second time if it is not known whether it was drawn. */
 const lateMs = 5_000
 const mostKept = 10_000
 
 /**
  * The slices of a process. Where calls of an account follow each other closely, the first one draws for those to come: the
- * store decides for how many, and holds money, units and places for them. They are then admitted here. When the time of a
- * slice is over, what is left of it goes back.
+ * store decides for how many, and holds money, units and places for them. They are then admitted here. After the time of a
+ * slice, what was not used is returned to the store.
  */
 export class Slices {
   readonly #options: SlicesOptions
@@ -118,7 +118,7 @@ export class Slices {
       const places = claim.places.map(({ bucket }) => bucket)
       const rest = { id: wish.id, account: hold.account, places, corrections: [] }
       this.#keep([rest])
-      // Even after it was returned, as long as the store may still carry out what nobody waits for.
+      // The store may execute the request after its timeout, and so draw the slice after the first return.
       setTimeout(() => void (this.#isOver || this.#keep([rest])), lateMs).unref()
       throw error
     } finally {

@@ -75,7 +75,7 @@ export async function finish(
   const counts = countsOf(size, cancelledAt === undefined ? 'errored' : 'canceled')
   const lease = (await services.now()) + timing.leaseMs
   const times = { expiresAt, dueAt: lease, leasedUntil: lease }
-  // Before its holds are released, so that nobody submits it without them.
+  // The end is stored before the holds are released: otherwise another process could submit the batch without holds.
   const saved = await save(services, changed(batch, { state: 'settling', endedAt, empty: true, counts }, times))
   return saved.won ? released(services, saved.task) : saved.task
 }
