@@ -2,6 +2,8 @@
 export class StatementSlots {
   #free: number
   readonly #waiting: (() => void)[] = []
+  /** When a statement last succeeded. */
+  #succeeded = -Infinity
 
   /** `max`: how many may run at once. */
   constructor(max: number) {
@@ -10,19 +12,22 @@ export class StatementSlots {
 
   /**
    * Runs `act` as soon as a slot is free. Rejects without running it if it has waited for more than `maxWaitMs`. `restMs`: for how
-   * long its slot is kept after an error.
+   * long its slot is kept after an error, if another statement has succeeded meanwhile: otherwise the connections are dead
+   * rather than the server slow.
    */
   async take<T>(act: () => Promise<T>, maxWaitMs: number, restMs: (error: unknown) => number = () => 0): Promise<T> {
     const since = performance.now()
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    const began = performance.now()
     let rest = 0
     try {
-      if (performance.now() - since > maxWaitMs)
-        throw new Error('the database is too slow: a statement was not sent to it')
-      return await act()
+      if (began - since > maxWaitMs) throw new Error('the database is too slow: a statement was not sent to it')
+      const result = await act()
+      this.#succeeded = performance.now()
+      return result
     } catch (error) {
-      rest = restMs(error)
+      if (this.#succeeded > began) rest = restMs(error)
       throw error
     } finally {
       if (rest > 0) setTimeout(() => this.#pass(), rest).unref()
