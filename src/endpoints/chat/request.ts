@@ -3,14 +3,10 @@
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
-import type { Sizes } from '../../http/sizes.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { check, verify } from '../check.ts'
-import { jsonOrder } from '../order.ts'
-import type { Order } from '../endpoint.ts'
+import { verify } from '../check.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 
 const part = z.looseObject({ type: z.string() })
 
@@ -70,22 +66,13 @@ const chatSchema: z.ZodObject = z.looseObject({
   user: z.string().nullish(),
 })
 
-/** Long lists are validated by their reader. */
-const unread = ['messages', 'tools']
-
 const madeSchema = chatSchema.omit({ messages: true })
 
 /** Reads and validates a chat request. Messages and tools of a long one are validated by their reader. */
-export function readChat(exchange: Exchange, sizes: Sizes): Order<ChatRequest> | Promise<Order<ChatRequest>> {
-  const body = readJson(exchange, sizes)
-  return body instanceof Promise ? body.then(orderFrom) : orderFrom(body)
-}
-
-function orderFrom(body: JsonBody): Order<ChatRequest> {
-  check(chatSchema, body, unread)
-  checkTogether(body)
-  return jsonOrder<ChatRequest>(body)
-}
+export const readChat: ReadOrder<ChatRequest> = jsonReader(chatSchema, {
+  unread: ['messages', 'tools'],
+  more: checkTogether,
+})
 
 /**
  * Validates a chat request made from that of another endpoint, which does not know the limits of a chat's fields. Skips

@@ -4,14 +4,9 @@
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
-import type { Sizes } from '../../http/sizes.ts'
 import type { CompletionRequest } from '../../wire/completions.ts'
-import { check } from '../check.ts'
-import type { Order } from '../endpoint.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 
 const tokens = z.array(z.int()).min(1)
 
@@ -42,12 +37,10 @@ const schema = z.looseObject({
 })
 
 /** Reads and validates a text completion request. A long list of prompts is validated by its reader. */
-export async function readCompletion(exchange: Exchange, sizes: Sizes): Promise<Order<CompletionRequest>> {
-  const body = await readJson(exchange, sizes)
-  check(schema, body, ['prompt'])
-  checkTogether(body)
-  return jsonOrder<CompletionRequest>(body)
-}
+export const readCompletion: ReadOrder<CompletionRequest> = jsonReader(schema, {
+  unread: ['prompt'],
+  more: checkTogether,
+})
 
 /** Rules between fields. */
 function checkTogether(body: JsonBody): void {

@@ -1,4 +1,5 @@
-/** Decisions: answers to typed questions, with probabilities. */
+/** Decisions: answers to typed questions, with probabilities. Source of the fields: OpenAI's client library. */
+import * as z from 'zod'
 import { readTokenUsage, tokenUsage } from '../../wire/counts.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { stringsIn, withStrings } from '../../inspect/strings.ts'
@@ -9,7 +10,29 @@ import type { DecisionAnswer, DecisionList, DecisionRequest } from '../../wire/d
 import { usageOf } from '../../wire/usage.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { readDecision } from './request.ts'
+import { jsonReader } from '../json-reader.ts'
+
+const question = {
+  name: z.string().nullish(),
+  instructions: z.union([z.string().min(1), z.array(z.looseObject({ type: z.string() })).min(1)]),
+}
+
+const choice = z.looseObject({ value: z.union([z.string(), z.boolean()]), description: z.string().nullish() })
+const level = z.looseObject({ label: z.string(), description: z.string().nullish() })
+
+const schema = z.looseObject({
+  model: z.string().min(1),
+  input: z.union([z.string().min(1), z.array(z.looseObject({})).min(1)]),
+  questions: z
+    .array(
+      z.discriminatedUnion('type', [
+        z.looseObject({ type: z.literal('predicate'), ...question }),
+        z.looseObject({ type: z.literal('choice'), choices: z.array(choice).min(2), ...question }),
+        z.looseObject({ type: z.literal('score'), levels: z.array(level).min(2), ...question }),
+      ]),
+    )
+    .min(1),
+})
 
 /** `POST /v1/decisions`. */
 export const decisions: CallEndpoint<DecisionRequest, DecisionList> = defineEndpoint({
@@ -17,7 +40,7 @@ export const decisions: CallEndpoint<DecisionRequest, DecisionList> = defineEndp
   path: '/v1/decisions',
   name: 'decisions',
   makes: 'decisions',
-  read: readDecision,
+  read: jsonReader<DecisionRequest>(schema, { stream: false }),
   texts: ['input', 'questions'],
   async ask(provider, call, { meter, order, inspection }) {
     const list = await decided(provider, call)

@@ -1,13 +1,8 @@
 /** Validation of embedding requests. Source of the fields: OpenAI's CreateEmbeddingRequest. */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import type { Sizes } from '../../http/sizes.ts'
 import type { EmbeddingInput, EmbeddingRequest } from '../../wire/embeddings.ts'
-import { check } from '../check.ts'
-import type { Order } from '../endpoint.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 
 /** Inputs of one request. */
 export const maxInputs = 2048
@@ -20,13 +15,10 @@ const schema = z.looseObject({
 })
 
 /** Reads and validates an embedding request. */
-export async function readEmbedding(exchange: Exchange, sizes: Sizes): Promise<Order<EmbeddingRequest>> {
-  const body = await readJson(exchange, sizes)
-  check(schema, body)
-  // Without a schema, because the input may be very long.
-  checkInput(body.get('input'))
-  return jsonOrder<EmbeddingRequest>(body, false)
-}
+export const readEmbedding: ReadOrder<EmbeddingRequest> = jsonReader(schema, {
+  stream: false,
+  more: (body) => checkInput(body.get('input')),
+})
 
 /** The single inputs, each a text or a list of tokens. */
 export function inputsOf(input: EmbeddingInput): readonly (string | readonly number[])[] {

@@ -4,16 +4,15 @@
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { isForm, readForm } from '../../http/upload.ts'
 import type { UploadedForm } from '../../http/uploaded-form.ts'
 import type { ImageEditRequest, ImageVariationRequest } from '../../wire/images.ts'
-import { check, verify } from '../check.ts'
+import { verify } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 import { imageFields } from './request.ts'
 
 const formSchema = z.looseObject({ ...imageFields, input_fidelity: z.string().nullish() })
@@ -58,20 +57,15 @@ const variation: ImageForm = {
   maxImages: 1,
 }
 
+const readReferences: ReadOrder<ImageEditRequest> = jsonReader(jsonSchema)
+
 /** Reads and validates an image edit. */
-export async function readEdit(exchange: Exchange, sizes: Sizes): Promise<Order<ImageEditRequest>> {
-  if (!isForm(exchange)) {
-    const body = await readJson(exchange, sizes)
-    check(jsonSchema, body)
-    return jsonOrder<ImageEditRequest>(body)
-  }
-  return readImageForm<ImageEditRequest>(exchange, sizes, edit)
-}
+export const readEdit: ReadOrder<ImageEditRequest> = (exchange, sizes) =>
+  isForm(exchange) ? readImageForm(exchange, sizes, edit) : readReferences(exchange, sizes)
 
 /** Reads and validates a request for variations of an image. */
-export function readVariation(exchange: Exchange, sizes: Sizes): Promise<Order<ImageVariationRequest>> {
-  return readImageForm<ImageVariationRequest>(exchange, sizes, variation)
-}
+export const readVariation: ReadOrder<ImageVariationRequest> = (exchange, sizes) =>
+  readImageForm(exchange, sizes, variation)
 
 async function readImageForm<Request>(exchange: Exchange, sizes: Sizes, rules: ImageForm): Promise<Order<Request>> {
   const form = await readForm(exchange, sizes, {

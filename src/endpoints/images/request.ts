@@ -1,12 +1,7 @@
 /** Validation of image requests. Source of the fields: OpenAI's CreateImageRequest. */
 import * as z from 'zod'
-import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import type { Sizes } from '../../http/sizes.ts'
 import type { ImageRequest } from '../../wire/images.ts'
-import { check } from '../check.ts'
-import type { Order } from '../endpoint.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 
 /** The fields that generations and edits have in common. */
 export const imageFields: Readonly<Record<string, z.ZodType>> = {
@@ -27,8 +22,4 @@ export const imageFields: Readonly<Record<string, z.ZodType>> = {
 const schema = z.looseObject({ ...imageFields, moderation: z.string().nullish(), style: z.string().nullish() })
 
 /** Reads and validates an image generation. */
-export async function readGeneration(exchange: Exchange, sizes: Sizes): Promise<Order<ImageRequest>> {
-  const body = await readJson(exchange, sizes)
-  check(schema, body)
-  return jsonOrder<ImageRequest>(body)
-}
+export const readGeneration: ReadOrder<ImageRequest> = jsonReader(schema)

@@ -1,14 +1,9 @@
 /** Validation of rerank requests. Sources of the fields: the API references of Cohere and Jina. */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import type { Sizes } from '../../http/sizes.ts'
 import { isRecord } from '../../wire/json.ts'
 import type { RerankRequest } from '../../wire/rerank.ts'
-import { check } from '../check.ts'
-import type { Order } from '../endpoint.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonReader, type ReadOrder } from '../json-reader.ts'
 
 /** Documents of one request. Source: Cohere's limit. */
 const maxDocuments = 10_000
@@ -22,13 +17,10 @@ const schema = z.looseObject({
 })
 
 /** Reads and validates a rerank request. */
-export async function readRerank(exchange: Exchange, sizes: Sizes): Promise<Order<RerankRequest>> {
-  const body = await readJson(exchange, sizes)
-  check(schema, body)
-  // Without a schema, because the documents may be very long.
-  textsOf(body.get('documents'), body.get('rank_fields'))
-  return jsonOrder<RerankRequest>(body, false)
-}
+export const readRerank: ReadOrder<RerankRequest> = jsonReader(schema, {
+  stream: false,
+  more: (body) => void textsOf(body.get('documents'), body.get('rank_fields')),
+})
 
 /** The texts that are compared. Throws 400 for what has no text. */
 export function textsOf(documents: unknown, rankFields?: unknown): readonly string[] {

@@ -1,3 +1,5 @@
+/** Speech, whose audio is always sent as it is made. Source of the fields: OpenAI's CreateSpeechRequest. */
+import * as z from 'zod'
 import { refusedValue } from '../../errors.ts'
 import type { Flow } from '../../http/flow.ts'
 import { dataFrame } from '../../http/sse.ts'
@@ -6,9 +8,22 @@ import { tokenUsage } from '../../wire/counts.ts'
 import { speechTypes, type SpeechFormat, type SpeechRequest } from '../../wire/speech.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
+import { jsonReader } from '../json-reader.ts'
 import { afterFirstContent } from '../first-content.ts'
 import { charactersOf, isAudio, mostAudioTokens, SpeechCounter } from './counter.ts'
-import { readSpeech } from './request.ts'
+
+/** OpenAI takes 4,096, others more. */
+const maxCharacters = 40_000
+
+const schema = z.looseObject({
+  model: z.string().min(1),
+  input: z.string().min(1).max(maxCharacters),
+  voice: z.union([z.string().min(1), z.looseObject({ id: z.string() })]),
+  instructions: z.string().nullish(),
+  response_format: z.enum(Object.keys(speechTypes) as SpeechFormat[]).nullish(),
+  speed: z.number().min(0.25).max(4).nullish(),
+  stream_format: z.enum(['sse', 'audio']).nullish(),
+})
 
 /** A speech whose first audio has arrived. */
 interface OpenSpeech {
@@ -26,7 +41,7 @@ export const speech: CallEndpoint<SpeechRequest, OpenSpeech> = defineEndpoint({
   makes: 'speech',
   units: ({ field }) => ({ characters: charactersOf(field('input')) }),
   outputTokens: mostAudioTokens,
-  read: readSpeech,
+  read: jsonReader<SpeechRequest>(schema, { stream: true }),
   texts: ['input', 'instructions'],
   async ask(provider, call, context) {
     const { input, response_format: requested, stream_format: form } = call.request

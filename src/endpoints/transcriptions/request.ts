@@ -10,7 +10,7 @@ import { readForm } from '../../http/upload.ts'
 import type { UploadedForm } from '../../http/uploaded-form.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { verify } from '../check.ts'
-import type { Order } from '../endpoint.ts'
+import type { ReadOrder } from '../json-reader.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
 
 const list = z.array(z.string()).optional()
@@ -50,12 +50,12 @@ const translationSchema = z.looseObject({
 const translationKinds: FieldKinds = { temperature: 'number' }
 
 /** Reads and validates a transcription request. */
-export const readTranscription: ReadForm = (exchange, sizes) => read(exchange, sizes, schema, kinds)
+export const readTranscription: ReadOrder<TranscriptionRequest> = (exchange, sizes) =>
+  read(exchange, sizes, schema, kinds)
 
 /** Reads and validates a translation request. */
-export const readTranslation: ReadForm = (exchange, sizes) => read(exchange, sizes, translationSchema, translationKinds)
-
-type ReadForm = (exchange: Exchange, sizes: Sizes) => Promise<Order<TranscriptionRequest>>
+export const readTranslation: ReadOrder<TranscriptionRequest> = (exchange, sizes) =>
+  read(exchange, sizes, translationSchema, translationKinds)
 
 async function read(exchange: Exchange, sizes: Sizes, fields: z.ZodType, types: FieldKinds) {
   // The model alone determines the routing; the cost is known only afterwards.
