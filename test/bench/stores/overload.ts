@@ -1,53 +1,54 @@
 /**
- * `npm run bench:overload`: what calls of many processes cost one Postgres, and what is served when they arrive faster than it can
+ * `npm run bench:overload`: what calls of many processes cost one database, and what is served when they arrive faster than it can
  * take them. Calls arrive at random at a fixed rate, whether or not earlier ones have ended. Prints, per call, the CPU time of the
- * server (if it is on this machine), statements, transactions and write-ahead log; and per second, calls admitted and refused.
+ * server (if it is on this machine), statements, transactions or scripts, and write-ahead log; and per second, calls admitted and refused.
  *
- * `--processes=24`, or several: `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20`
+ * `--kind=postgres`, or `redis` or `redis-cluster`, which are started for this · `--processes=24`, or several: `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20`
  * after `--warm=5` · `--each=1`: how many of the processes share one of Node, each with a gateway and connections of its own: on a small
- * machine, 48 of Node are the bottleneck · `--options={"connections":2}`: of `postgres()` · `--lasts=0`: milliseconds of a call, on
- * average · `--caps=0` · `--stall=0`: seconds for which another transaction locks all accounts, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
+ * machine, 48 of Node are the bottleneck · `--options={"connections":2}`: of the bundle · `--lasts=0`: milliseconds of a call, on
+ * average · `--caps=0` · `--stall=0`: seconds for which another transaction locks all accounts of Postgres, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { redisCluster, redisServer } from '../../redis-cluster.ts'
 import { ownName, postgresPool } from '../../servers.ts'
 import { Child } from '../child.ts'
 import { print, quantile } from '../table.ts'
-import type { Opening } from './server.ts'
-import { serverCosts } from './server-costs.ts'
+import type { Kind, Opening } from './server.ts'
+import { watchPostgres, watchRedis } from './server-costs.ts'
 import type { Offer, Offered } from './worker.ts'
 
-const options = (name: string, otherwise: number) =>
-  (process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? String(otherwise))
-    .split(',')
-    .map(Number)
+const text = (name: string, otherwise: string) =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? otherwise
+const options = (name: string, otherwise: number) => text(name, String(otherwise)).split(',').map(Number)
 const option = (name: string, otherwise: number) => options(name, otherwise)[0] as number
 const [rate, seconds, warm, stall] = [option('rate', 400), option('seconds', 20), option('warm', 5), option('stall', 0)]
 const lastsMs = option('lasts', 0)
 
 const name = ownName()
-const pool = postgresPool(1)
+const kind = text('kind', 'postgres') as Kind
+const redis = kind === 'redis' ? await redisServer() : undefined
+const cluster = kind === 'redis-cluster' ? await redisCluster(15_000, { replicas: false }) : undefined
+const ports = cluster?.ports ?? (redis === undefined ? [] : [redis.port])
+const watch = kind === 'postgres' ? watchPostgres(postgresPool(1)) : await watchRedis(ports)
 const each = option('each', 1)
-const given = process.argv.find((word) => word.startsWith('--options='))?.slice(10) ?? '{}'
-const bundle = JSON.parse(given) as object
+const bundle = JSON.parse(text('options', '{}')) as object
 const caps = option('caps', 0)
-const opening: Opening = { kind: 'postgres', name, options: bundle, ports: [], caps, gateways: each }
+const opening: Opening = { kind, name, options: bundle, ports, caps, gateways: each }
 const children: Child[] = []
 
 /** The most connections to the server while `act` runs. */
 async function connectionsOf(act: () => Promise<unknown>): Promise<number> {
   let most = 0
   const over = new AbortController()
-  const watch = (async () => {
+  const watching = (async () => {
     while (!over.signal.aborted) {
-      const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
-      const { rows } = await pool.query<{ count: number }>(sql).catch(() => ({ rows: [] }))
-      most = Math.max(most, rows[0]?.count ?? 0)
+      most = Math.max(most, await watch.connections().catch(() => 0))
       await pause(500)
     }
   })()
   await act()
   over.abort()
-  await watch
+  await watching
   return most
 }
 
@@ -84,13 +85,13 @@ for (const processes of options('processes', 24)) {
       return Promise.all(children.slice(0, processes / each).map(async (child) => child.ask<Offered>('offer', load)))
     }
     if (warm > 0) await offer(warm * 1_000)
-    const [before, sent] = [await serverCosts(pool), await statementsOf()]
+    const [before, sent] = [await watch.costs(), await statementsOf()]
     let found: readonly Offered[] = []
     const most = await connectionsOf(async () => {
       ;[found] = await Promise.all([offer(seconds * 1_000), stalling()])
       await Promise.all(children.map((child) => child.ask('stored')))
     })
-    const after = await serverCosts(pool)
+    const after = await watch.costs()
     const sum = (of: (each: Offered) => number) => found.reduce((total, each) => total + of(each), 0)
     const perSecond = (of: (each: Offered) => number) => (sum(of) / seconds).toFixed(1)
     const served = sum(({ admitted }) => admitted)
@@ -137,6 +138,6 @@ if (causes.size > 0)
     ['refused because', 'calls'],
     ...[...causes].sort(([, left], [, right]) => right - left).map(([cause, count]) => [cause, String(count)]),
   ])
+await children[0]?.ask('clear')
 for (const child of children) child.stop()
-await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
-await pool.end()
+await Promise.all([watch.close(), redis?.close(), cluster?.close()])

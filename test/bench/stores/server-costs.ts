@@ -1,29 +1,69 @@
-/** What a Postgres on this machine has spent so far: CPU time, transactions, bytes of its write-ahead log. */
+/** What a server on this machine has spent so far. */
 import { readdir, readFile } from 'node:fs/promises'
+import { createClient } from '@redis/client'
 import type { Pool } from 'pg'
 
 export interface ServerCosts {
-  /** Milliseconds of all its processes. Zero if it is on another machine. */
+  /** Milliseconds of CPU time of all its processes. Zero if it is on another machine. */
   readonly cpu: number
+  /** Scripts, in Redis. */
   readonly transactions: number
+  /** Bytes of its write-ahead log. */
   readonly wal: number
   /** Connections opened. */
   readonly sessions: number
 }
 
-/** `costs(pool)`: those so far. Two results are subtracted from one another. */
-export async function serverCosts(pool: Pool): Promise<ServerCosts> {
-  const { rows } = await pool.query<{ transactions: string; wal: string; sessions: string; folder: string }>(
-    `SELECT xact_commit + xact_rollback AS transactions, sessions, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal,
-      current_setting('data_directory') AS folder FROM pg_stat_database WHERE datname = current_database()`,
-  )
-  const { transactions, wal, sessions, folder } = rows[0] as (typeof rows)[0]
-  const postmaster = await readFile(`${folder}/postmaster.pid`, 'utf8').then(Number.parseInt, () => undefined)
+/** Two results of `costs` are subtracted from one another. */
+export interface Watch {
+  costs(): Promise<ServerCosts>
+  /** The number of connections now. */
+  connections(): Promise<number>
+  close(): Promise<void>
+}
+
+export function watchPostgres(pool: Pool): Watch {
   return {
-    cpu: postmaster === undefined ? 0 : await cpuOf(postmaster),
-    transactions: Number(transactions),
-    wal: Number(wal),
-    sessions: Number(sessions),
+    async costs() {
+      const { rows } = await pool.query<{ transactions: string; wal: string; sessions: string; folder: string }>(
+        `SELECT xact_commit + xact_rollback AS transactions, sessions, pg_current_wal_lsn() - '0/0'::pg_lsn AS wal,
+          current_setting('data_directory') AS folder FROM pg_stat_database WHERE datname = current_database()`,
+      )
+      const { transactions, wal, sessions, folder } = rows[0] as (typeof rows)[0]
+      const postmaster = await readFile(`${folder}/postmaster.pid`, 'utf8').then(Number.parseInt, () => undefined)
+      return {
+        cpu: postmaster === undefined ? 0 : await cpuOf(postmaster),
+        transactions: Number(transactions),
+        wal: Number(wal),
+        sessions: Number(sessions),
+      }
+    },
+    async connections() {
+      const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
+      return (await pool.query<{ count: number }>(sql)).rows[0]?.count ?? 0
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** One server, or the masters of a cluster. */
+export async function watchRedis(ports: readonly number[]): Promise<Watch> {
+  const nodes = await Promise.all(ports.map((port) => createClient({ url: `redis://127.0.0.1:${port}` }).connect()))
+  const sumOf = async (numbers: RegExp) => {
+    const texts = await Promise.all(nodes.map((node) => node.sendCommand<string>(['INFO', 'all'])))
+    return texts.flatMap((text) => [...text.matchAll(numbers)]).reduce((sum, [, n]) => sum + Number(n), 0)
+  }
+  return {
+    costs: async () => ({
+      cpu: (await sumOf(/used_cpu_(?:user|sys):([\d.]+)/g)) * 1_000,
+      transactions: await sumOf(/cmdstat_eval(?:sha)?:calls=(\d+)/g),
+      wal: 0,
+      sessions: await sumOf(/total_connections_received:(\d+)/g),
+    }),
+    connections: () => sumOf(/connected_clients:(\d+)/g),
+    async close() {
+      for (const node of nodes) node.destroy()
+    },
   }
 }
 
