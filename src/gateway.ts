@@ -173,7 +173,7 @@ export class Gateway {
       const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
       if (earlier instanceof CachedAnswer)
         return request.finished(
-          serveCached(this.#assembly, endpoint.name, request, { caller, order: sized }, ticket, earlier),
+          await serveCached(this.#assembly, endpoint.name, request, { caller, order: sized }, ticket, earlier),
           ticket?.headers,
         )
       const detaching = endpoint.detach?.(sized, { id, startedAt, caller, services })

@@ -116,7 +116,10 @@ export class AdmissionServices {
     const { export: sink } = options.billing
     const failedExport = (account: string, error: unknown) => observer.failure({ id: `export ${account}`, error })
     this.exporter = ask && sink && new Exporter({ ask, sink, now: options.time, failed: failedExport })
-    this.settlements = new SettlementQueue(this.counters, observer, journalMs)
+    this.settlements = new SettlementQueue(this.counters, observer, {
+      waitMs: journalMs,
+      answerMs: this.endsStored ? timeoutMs : 0,
+    })
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })
     const users = new NamedUsers(usage, usageOptions.maxUsers ?? 1_000)
@@ -155,6 +158,11 @@ export class AdmissionServices {
   charged(account: string): void {
     this.expiry?.use()
     this.exporter?.use(account)
+  }
+
+  /** Whether an answer ends only once its charge is stored. */
+  get endsStored(): boolean {
+    return this.options.billing.durability === 'full'
   }
 
   /** Whether every request has something to draw, to hold or to record, whatever its limits. */
@@ -198,10 +206,11 @@ export class AdmissionServices {
     refused: Verdict,
     ask: () => Promise<Verdict> | Verdict,
   ): Promise<Verdict> {
+    const slowMs = performance.now() - since
     let verdict = refused
     for (const ms of new Set([this.settlements.waitMs, this.counters.slicesMs])) {
       if (ms === 0 || !(await this.mayFit(claim, hold, verdict, ms > this.settlements.waitMs))) continue
-      await this.settlements.returnedByAll(since, ms)
+      await this.settlements.returnedByAll(since, ms, slowMs)
       verdict = await ask()
     }
     return verdict

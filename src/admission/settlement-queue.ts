@@ -24,11 +24,22 @@ export class SettlementQueue {
   readonly #limits: Queue<AdmissionEnd>
   /** Milliseconds for which the end of a call may wait, in every process. */
   readonly waitMs: number
+  readonly #answerMs: number
+  /** The answers that end once the charge with this id is stored. */
+  readonly #answers = new Map<string, () => void>()
 
-  /** `waitMs`: for how long endings may wait. */
-  constructor(counters: Counters, observer: Observer, waitMs: number) {
+  /** `waitMs`: for how long endings may wait. `answerMs`: for how long an answer waits for its charge; 0: it does not. */
+  constructor(
+    counters: Counters,
+    observer: Observer,
+    { waitMs, answerMs }: { readonly waitMs: number; readonly answerMs: number },
+  ) {
     this.waitMs = waitMs
-    const send = (batch: readonly AdmissionEnd[]) => counters.finish(batch)
+    this.#answerMs = answerMs
+    const send = (batch: readonly AdmissionEnd[]) => {
+      const sent = counters.finish(batch)
+      return answerMs === 0 || sent === undefined ? sent : sent.then(() => this.#stored(batch))
+    }
     this.#money = new Queue<AdmissionEnd>({
       send,
       again: withoutCorrections,
@@ -50,23 +61,50 @@ export class SettlementQueue {
         })
   }
 
-  /** `hasRoom`: whether many more such calls fit, so that this may wait. Called only if the stores are asynchronous. */
-  add(returned: AdmissionEnd['returned'], end: AdmissionEnd['end'], hasRoom: () => boolean = () => false): void {
-    const mayWait = this.waitMs > 0 && (this.#money.isAsync || this.#limits.isAsync) && hasRoom()
+  /**
+   * Returns a promise that the answer of the call waits for, if there is one. `hasRoom`: whether many more such calls fit, so that
+   * this may wait. Called only if the stores are asynchronous.
+   */
+  add(
+    returned: AdmissionEnd['returned'],
+    end: AdmissionEnd['end'],
+    hasRoom: () => boolean = () => false,
+  ): Promise<void> | undefined {
+    const isAwaited = this.#answerMs > 0 && end !== undefined && isCharge(end)
+    const mayWait = this.waitMs > 0 && !isAwaited && (this.#money.isAsync || this.#limits.isAsync) && hasRoom()
     if (returned !== undefined && end !== undefined && this.#limits === this.#money) {
-      return this.#money.add({ returned, end }, mayWait)
+      this.#money.add({ returned, end }, mayWait)
+    } else {
+      if (returned !== undefined) this.#limits.add({ returned }, mayWait)
+      if (end !== undefined) this.#money.add({ end }, mayWait)
     }
-    if (returned !== undefined) this.#limits.add({ returned }, mayWait)
-    if (end !== undefined) this.#money.add({ end }, mayWait)
+    return isAwaited && this.#money.size > 0 ? this.#awaited(end.id) : undefined
+  }
+
+  #awaited(id: string): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#answers.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, this.#answerMs)
+      timer.unref()
+      this.#answers.set(id, done)
+    })
+  }
+
+  #stored(batch: readonly AdmissionEnd[]): void {
+    for (const { end } of batch) if (end !== undefined) this.#answers.get(end.id)?.()
   }
 
   /**
    * Sends what is queued here, and resolves once what had ended by `since` (as of `performance.now()`) in other processes must
-   * be in the stores, too. `ms`: for how long it may wait there.
+   * be in the stores, too. `ms`: for how long it may wait there. `slowMs`: what a store takes that is slow now.
    */
-  async returnedByAll(since: number, ms: number = this.waitMs): Promise<void> {
+  async returnedByAll(since: number, ms: number = this.waitMs, slowMs: number = 0): Promise<void> {
     const sent = this.returned(ms)
-    await pause(Math.max(1, since + ms + slackMs - performance.now()), never)
+    await pause(Math.max(1, since + ms + slackMs + slowMs - performance.now()), never)
     await sent
   }
 

@@ -55,6 +55,8 @@ export class Ticket {
   keeper: DurableKeeper | undefined
   /** Once it is closed: what the request cost the host, if anything asks for it. */
   costs: CallCosts | undefined
+  /** Once it is closed: what the answer waits for before it ends. */
+  stored: Promise<void> | undefined
   readonly #admission: AdmissionServices
   readonly #request: TicketHolder
   readonly #model: Model
@@ -81,19 +83,19 @@ export class Ticket {
   abandon(): void {
     this.#vacate()
     const { hold } = this.demand
-    this.#end(this.#returned(undefined), hold && { id: hold.id, account: hold.account })
+    void this.#end(this.#returned(undefined), hold && { id: hold.id, account: hold.account })
   }
 
   /** Returns places to the limit store, which may have taken them before it failed. */
   abandonPlaces(): void {
     const returned = this.#returned(undefined)
-    if (returned !== undefined) this.#admission.settlements.add(returned, undefined)
+    if (returned !== undefined) void this.#admission.settlements.add(returned, undefined)
   }
 
   /** Ends a request that holds no money here: frees its places. */
   giveBack(): void {
     this.#vacate()
-    this.#end(this.#returned(undefined), undefined)
+    void this.#end(this.#returned(undefined), undefined)
   }
 
   /**
@@ -124,12 +126,12 @@ export class Ticket {
     const returned = this.#returned(used.total_tokens)
     if (receipt.outcome === 'completed') {
       this.#vacate()
-      this.#end(returned, end)
+      this.stored = this.#end(returned, end)
     } else {
-      this.#end(returned && { ...returned, places: none }, end)
+      this.stored = this.#end(returned && { ...returned, places: none }, end)
       void work.ended(longestWorkMs).then(() => {
         this.#vacate()
-        this.#end(returned && { ...returned, corrections: none }, undefined)
+        void this.#end(returned && { ...returned, corrections: none }, undefined)
       })
     }
     const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
@@ -228,11 +230,11 @@ export class Ticket {
     return { id: claim.id, places: claim.places.map(bucketOf), corrections }
   }
 
-  #end(returned: LimitReturn | undefined, end: AdmissionEnd['end']): void {
+  #end(returned: LimitReturn | undefined, end: AdmissionEnd['end']): Promise<void> | undefined {
     const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
     if (some && this.local) void this.#admission.local?.give(returned)
     const { claim, hold } = this.demand
-    this.#admission.settlements.add(some && !this.local ? returned : undefined, end, () =>
+    return this.#admission.settlements.add(some && !this.local ? returned : undefined, end, () =>
       hasRoom(claim, this.limits, hold, this.held),
     )
   }

@@ -53,6 +53,11 @@ export interface BillingOptions {
    */
   readonly journalMs?: number
   /**
+   * Whether an answer waits for its charge. `full`: it ends once the charge is stored, or after `timeouts.storeMs`, so that a killed
+   * process loses no charge of a call whose answer a client has in full. `relaxed`: it does not wait. Default `relaxed`.
+   */
+  readonly durability?: 'full' | 'relaxed'
+  /**
    * Limits of what is used in a period, for all callers; those of a group are in `groups`, those of a key in `keys` and
    * `gateway.admin.keys`. Needs a ledger with caps. Default none.
    */

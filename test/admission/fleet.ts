@@ -14,7 +14,11 @@ export const most: number = 176
 export async function fleet(
   connect: () => PooledDatabase,
   journalMs: number,
-  { concurrent = 100, processes = 2 } = {},
+  {
+    concurrent = 100,
+    processes = 2,
+    durability = 'relaxed',
+  }: { concurrent?: number; processes?: number; durability?: 'full' | 'relaxed' } = {},
 ) {
   const vendor = await vendorFor(whole)
   const { open: storage, clear } = connect()
@@ -23,7 +27,7 @@ export async function fleet(
       keys: { 'sk-test': { account: 'acme' } },
       groups: { default: { models: '*', rate: { concurrent } } },
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
-      billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs },
+      billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs, durability },
       timeouts: { storeMs: 20_000 },
       storage: storage(),
     }),

@@ -1,34 +1,13 @@
 /** Closing while the ledger is slow: completed requests are charged, or stay held and are reported. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect, onTestFinished, test } from 'vitest'
-import { memoryLedger, type Failure, type Ledger } from '../../src/index.ts'
+import type { Failure } from '../../src/index.ts'
 import { askChat } from '../hosted.ts'
 import { scene, whole } from '../admission/scene.ts'
-
-/** A ledger whose settlements wait until the test calls `open`. */
-async function slow() {
-  let now = Date.now()
-  const memory = memoryLedger({ clock: () => now })
-  await memory.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
-  const gate = Promise.withResolvers<void>()
-  const ledger: Ledger = {
-    hold: (hold) => memory.hold(hold),
-    settle: async (settlement) => {
-      await gate.promise
-      return memory.settle(settlement)
-    },
-    release: (hold) => memory.release(hold),
-    renew: (holds, leaseMs) => memory.renew(holds, leaseMs),
-    credit: (credit) => memory.credit(credit),
-    open: (account) => memory.open(account),
-    account: (id) => memory.account(id),
-    audit: () => memory.audit(),
-  }
-  return { ledger, memory, open: () => gate.resolve(), pass: (ms: number) => void (now += ms) }
-}
+import { slowLedger } from '../admission/slow-ledger.ts'
 
 test('close() waits for a slow ledger, whatever graceMs is', async () => {
-  const { ledger, memory, open } = await slow()
+  const { ledger, memory, open } = await slowLedger()
   const { url, gateway, receipt } = await scene(whole, { billing: { currency: 'CNY' }, storage: { ledger } })
   for (let call = 0; call < 4; call++) {
     expect((await askChat(url)).status).toBe(200)
@@ -41,7 +20,7 @@ test('close() waits for a slow ledger, whatever graceMs is', async () => {
 })
 
 test('a charge that the ledger has not accepted after settleMs stays held for a day and is reported', async () => {
-  const { ledger, memory, open, pass } = await slow()
+  const { ledger, memory, open, pass } = await slowLedger()
   const failures: Failure[] = []
   const watch = (failure: unknown) => failures.push(failure as Failure)
   subscribe('modelhatch:failure', watch)

@@ -7,6 +7,7 @@ import type { Receipt } from '../../money/receipt.ts'
 import { Work } from '../../providers/work.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Assembly } from '../assembly/assemble.ts'
+import { endsStored } from './ends-stored.ts'
 import type { HandledRequest } from './handled-request.ts'
 import { logged } from './log-content.ts'
 
@@ -18,7 +19,7 @@ export function serveCached(
   { caller, order }: { readonly caller: Caller; readonly order: Order<unknown> },
   ticket: Ticket | undefined,
   { reply, used, charge }: CachedAnswer,
-): Reply {
+): Reply | Promise<Reply> {
   const { account, group, key } = caller
   const attribution = services.attribute(exchange, caller, order.field)
   const kept = content && logged(content, { id, endpoint, model: { id: order.model }, caller, attribution }, order)
@@ -47,5 +48,6 @@ export function serveCached(
   alerts?.start()
   watch?.ended({ outcome: 'completed', status: reply.status })
   kept?.received(closed)
-  return kept?.answered(reply) ?? reply
+  const answered = kept?.answered(reply) ?? reply
+  return ticket?.stored === undefined ? answered : endsStored(answered, ticket.stored)
 }

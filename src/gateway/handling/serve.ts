@@ -8,6 +8,7 @@ import { namedConversation, promptCacheKeyOf, wantsAffinity } from '../../routin
 import type { Model } from '../../models/contract.ts'
 import { Work } from '../../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
+import { endsStored } from './ends-stored.ts'
 import { logged, noted, replied } from './log-content.ts'
 
 /** The request of a call. `client`: what cancels it, if not the disconnection of its client. */
@@ -34,10 +35,12 @@ export function serve<R, A>(
   keyed?.serves(call)
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
   const attribution = services.attribute(exchange, caller, order.field)
+  const ended = admission.endsStored && ticket !== undefined ? Promise.withResolvers<void>() : undefined
   const kept = content && logged(content, { id, endpoint: endpoint.name, model, caller, attribution }, order)
   const deliver: Admitted<R>['deliver'] = (receipt, lost, vendorDollars) => {
     unfollow?.()
     const closed = ticket === undefined ? receipt : ticket.close(receipt, work, lost, vendorDollars)
+    ended?.resolve(ticket?.stored)
     watch?.received(closed, ticket?.costs)
     keyed?.receives(closed)
     kept?.received(closed)
@@ -66,7 +69,8 @@ export function serve<R, A>(
     logsAttempts,
     ...times,
   }
-  const reply = serving.serve(endpoint, admitted, call)
+  const served = serving.serve(endpoint, admitted, call)
+  const reply = ended === undefined ? served : endsStored(served, ended.promise)
   return kept === undefined ? reply : replied(kept, reply)
 }
 

@@ -26,6 +26,7 @@ export const billingRule: z.ZodObject = strict({
     }).partial(),
     leaseMs: timed,
     journalMs: z.number().min(0).max(10_000),
+    durability: z.enum(['full', 'relaxed']),
     caps: scopedCaps,
     bounds: strict({
       imageTokens: z.int().min(0),
