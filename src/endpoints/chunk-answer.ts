@@ -3,7 +3,7 @@ import { textInAnswer } from '../money/prices/estimate.ts'
 import type { AnsweredResponse, Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { stringOf, type Fields } from '../wire/json.ts'
-import { bytesReply, jsonReply } from '../http/answers.ts'
+import { jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
@@ -11,6 +11,7 @@ import type { AnswerHead } from './chunk-facts.ts'
 import { begin, chunkFrames, frameOf, tell, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Model } from '../models/contract.ts'
 import type { Context } from './endpoint.ts'
+import { replyOf, streamOf, wholeOf, type Open } from './open.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** The response format of an endpoint. `renamed`: the model name in the response is replaced by the gateway's. */
@@ -26,9 +27,11 @@ export interface AnswerForm<Chunk, Full extends object, Whole> {
 }
 
 /** A response whose first content, or all of it, has arrived. */
-export type OpenAnswer<Chunk, Full extends object, Whole> =
-  | { readonly kind: 'whole'; readonly whole: Whole; readonly bytes?: Uint8Array | undefined }
-  | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
+export type OpenAnswer<Chunk, Full extends object, Whole> = Open<
+  Whole,
+  Chunk | ContentFrames,
+  Pick<OpenStream<Chunk, Full>, 'state'>
+>
 
 /** The fields of a `Context` that every response needs. */
 export type AnswerContext = Pick<
@@ -63,10 +66,7 @@ export function openAnswer<
   const head = headFor(form.idPrefix, context)
   const renamed = call.publicModel !== call.model
   if (Symbol.asyncIterator in answer) {
-    return begin(answer, form.state(head, renamed, maker), form.hasContent).then((stream) => ({
-      kind: 'stream',
-      stream,
-    }))
+    return begin(answer, form.state(head, renamed, maker), form.hasContent)
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = readVendor(
@@ -77,7 +77,7 @@ export function openAnswer<
   context.meter.watch?.answered(responseOf(whole))
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
-  return { kind: 'whole', whole, bytes: untouched ? answer.bytes : undefined }
+  return { kind: 'whole', body: whole, bytes: untouched ? answer.bytes : undefined }
 }
 
 function responseOf(whole: object): AnsweredResponse {
@@ -89,15 +89,9 @@ function responseOf(whole: object): AnsweredResponse {
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change, else the response with its usage. */
 export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { order, meter }: AnswerContext): Reply {
-  if (answer.kind === 'stream') throw new TypeError('a streamed response has no non-streaming reply')
-  const { whole, bytes } = answer
-  if (whole.usage !== undefined) return bytes === undefined ? jsonReply(whole) : bytesReply(bytes)
-  return jsonReply({ ...whole, usage: usageOf(order.promptTokens, estimateTokens(meter.textBytes)) })
-}
-
-/** Releases a response that is no longer needed. */
-export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): void {
-  if (answer.kind === 'stream') answer.stream.pieces.stop()
+  const { body } = wholeOf(answer)
+  if (body.usage !== undefined) return replyOf(answer)
+  return jsonReply({ ...body, usage: usageOf(order.promptTokens, estimateTokens(meter.textBytes)) })
 }
 
 /** The frames of a streamed response. `ahead`: the opening frame was already sent. */
@@ -106,8 +100,7 @@ export function framesOf<Chunk, Full extends object>(
   context: AnswerContext,
   ahead: boolean = false,
 ): AsyncIterable<string | Uint8Array> {
-  if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
-  return chunkFrames(answer.stream, context, ahead)
+  return chunkFrames(streamOf(answer), context, ahead)
 }
 
 /** The frames that keep a stream open while the provider sends nothing. */
@@ -115,7 +108,7 @@ export function keepAliveFrames<Chunk, Full extends object, Whole>(form: AnswerF
   const unknown = (context: AnswerContext) => form.state(headFor(form.idPrefix, context), true)
   return {
     idle(answer: OpenAnswer<Chunk, Full, Whole> | undefined, context: AnswerContext): string {
-      const state = answer?.kind === 'stream' ? answer.stream.state : unknown(context)
+      const state = answer?.kind === 'stream' ? answer.state : unknown(context)
       return frameOf(state.idle(), context.order)
     },
     opening: (context: AnswerContext): string => frameOf(unknown(context).open(), context.order),

@@ -10,6 +10,7 @@ import { ContentFrames } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
 import { afterFirstContent } from './first-content.ts'
+import type { Streamed } from './open.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** Normalises the chunks of one response, whichever vendor they come from. */
@@ -35,9 +36,8 @@ export interface ChunkState<Chunk, Full extends object> {
 }
 
 /** A stream whose first content has arrived. */
-export interface OpenStream<Chunk, Full extends object> {
+export interface OpenStream<Chunk, Full extends object> extends Streamed<Chunk | ContentFrames> {
   readonly state: ChunkState<Chunk, Full>
-  readonly pieces: Flow<Chunk | ContentFrames>
 }
 
 interface Chunky {
@@ -53,7 +53,7 @@ export async function begin<Chunk extends Chunky, Full extends object>(
   const isContent = (piece: Chunk | ContentFrames) =>
     piece instanceof ContentFrames || readVendor(() => hasContent(piece))
   const hasChoices = (piece: Chunk | ContentFrames) => piece instanceof ContentFrames || Boolean(piece.choices?.length)
-  return { state, pieces: await afterFirstContent(pieces, isContent, hasChoices, usageIn) }
+  return { kind: 'stream', state, pieces: await afterFirstContent(pieces, isContent, hasChoices, usageIn) }
 }
 
 function usageIn(piece: object): Usage | undefined {

@@ -21,6 +21,15 @@ export function afterFirstContent<Piece>(
   return flow.begun
 }
 
+/** The same where every piece counts. */
+export function afterFirstPiece<Piece>(pieces: AsyncIterable<Piece>): Promise<Flow<Piece>> {
+  return afterFirstContent(pieces, always, always)
+}
+
+function always(): boolean {
+  return true
+}
+
 /** Keeps the pieces up to those that arrived with the first content, and then pauses the source. */
 class FirstContent<Piece> extends Flow<Piece> implements Receiver<Piece> {
   readonly #source: Flow<Piece>

@@ -6,6 +6,7 @@ import { chat } from '../formats/chat/chat.ts'
 import type { Format } from '../formats/format.ts'
 import { jsonReply } from '../http/answers.ts'
 import type { CallEndpoint } from './endpoint.ts'
+import { wholeOf } from './open.ts'
 import type { ClientWire } from './translated/plan.ts'
 import { translated } from './translated/translated.ts'
 
@@ -34,9 +35,8 @@ export const replay: CallEndpoint<ReplayRequest, Answer> = {
     throw new GatewayError('not_found')
   },
   async ask(provider, call, context) {
-    const answered = await translated(client, provider, call, context)
-    if (answered.kind === 'stream') throw new TypeError('a non-streaming call returned a stream')
-    return answered.body['answer'] as Answer
+    const { body } = wholeOf(await translated(client, provider, call, context))
+    return body['answer'] as Answer
   },
   whole: (answer) => jsonReply(answer),
 }

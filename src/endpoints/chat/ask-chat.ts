@@ -5,6 +5,7 @@ import { billed } from '../../providers/failure.ts'
 import { sumOfUsages } from '../../wire/counts.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { Context } from '../endpoint.ts'
+import { wholeOf } from '../open.ts'
 import { madeOrder, overlaid, replace } from '../order.ts'
 import { callChat } from './call-chat.ts'
 import { checkMadeChat } from './request.ts'
@@ -28,13 +29,12 @@ export async function askChat<Request>(
   const order = madeOrder(request)
   const tally: Tally = { usage: undefined, textBytes: 0, watch: meter.watch, omit: (name: string) => meter.omit(name) }
   try {
-    const answer = await callChat(provider, asked, { ...context, order, meter: tally })
-    if (answer.kind === 'stream') throw new TypeError('a non-streaming call returned a stream')
+    const { body } = wholeOf(await callChat(provider, asked, { ...context, order, meter: tally }))
     const { usage, textBytes, serviceTier } = tally
     meter.textBytes += textBytes
     meter.usage = sumOfUsages([meter.usage, usage].filter((each) => each !== undefined))
     meter.serviceTier = serviceTier ?? meter.serviceTier
-    return answer.whole
+    return body
   } catch (error) {
     throw meter.usage === undefined ? error : billed(error, meter.usage)
   }

@@ -1,9 +1,10 @@
 import type { ChatRequest } from '../../wire/chat.ts'
-import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
+import { framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
 import { beginningOf } from '../beginning.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { callChat, chatForm } from './call-chat.ts'
+import { discard } from '../open.ts'
 import { readChat } from './request.ts'
 import type { OpenChat } from './translated.ts'
 
@@ -17,7 +18,7 @@ export const chat: CallEndpoint<ChatRequest, OpenChat> = defineEndpoint({
   read: readChat,
   beginning: ({ field }) => beginningOf(undefined, field('messages')),
   ask: callChat,
-  discard: discardAnswer,
+  discard,
   whole: wholeReply,
   frames: framesOf,
   readsLater: ['stream_options'],

@@ -58,11 +58,11 @@ async function opened(
   const answer = await ask({ ...context, meter: tally })
   if (answer.kind === 'whole') {
     context.meter.textBytes = tally.textBytes
-    return { kind: 'whole', whole: answer.body as unknown as ChatCompletion }
+    return { kind: 'whole', body: answer.body as unknown as ChatCompletion }
   }
   const head = headFor(client.idPrefix, context)
-  const pieces: Flow<ChatChunk> = await afterFirstContent(answer.events, hasContent, hasChoices)
-  return { kind: 'stream', stream: { state: new MadeChunks(head, tally), pieces } }
+  const pieces: Flow<ChatChunk> = await afterFirstContent(answer.pieces, hasContent, hasChoices)
+  return { kind: 'stream', state: new MadeChunks(head, tally), pieces }
 }
 
 function hasChoices({ choices }: ChatChunk): boolean {

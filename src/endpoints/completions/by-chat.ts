@@ -9,6 +9,7 @@ import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '.
 import type { Usage } from '../../wire/usage.ts'
 import { checkMadeChat } from '../chat/request.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { streamOf, wholeOf } from '../open.ts'
 import { replace } from '../order.ts'
 import { mapConcurrently, merge } from '../concurrency.ts'
 import { translated } from '../translated/translated.ts'
@@ -106,8 +107,7 @@ class TextChat {
 
   async whole(signal: AbortSignal): Promise<TextChoice[]> {
     const answer = await this.#ask(signal)
-    if (answer.kind === 'stream') throw new TypeError('a non-streaming call returned a stream')
-    const { choices } = answer.body as unknown as TextCompletion
+    const { choices } = wholeOf(answer).body as unknown as TextCompletion
     return choices.map((choice) => ({
       ...choice,
       text: this.#echo + choice.text,
@@ -117,9 +117,8 @@ class TextChat {
 
   async *chunks(signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
     const answer = await this.#ask(signal)
-    if (answer.kind === 'whole') throw new TypeError('a streaming call returned no stream')
     const started = new Set<number>()
-    for await (const { choices = [] } of answer.events) {
+    for await (const { choices = [] } of streamOf(answer).pieces) {
       for (const choice of choices) {
         const { index = 0 } = choice
         const said = (started.has(index) ? '' : this.#echo) + (choice.text ?? '')

@@ -3,7 +3,6 @@ import { cancellationOf } from '../../http/cancellation.ts'
 import { Verbatim, type Call, type CompletionAnswer, type Provider } from '../../providers/contract.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import {
-  discardAnswer,
   framesOf,
   headFor,
   keepAliveFrames,
@@ -16,6 +15,7 @@ import {
 import { untilAborted } from '../chunk-stream.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
+import { discard } from '../open.ts'
 import { completeByChat } from './by-chat.ts'
 import { collectText, chunksOfText, textCompletionOf } from './completion.ts'
 import { promptsIn } from '../../wire/completions.ts'
@@ -41,7 +41,7 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = defi
   choices: ({ field }) => choicesIn(field) * promptsIn(field('prompt')),
   read: readCompletion,
   ask,
-  discard: discardAnswer,
+  discard,
   whole: wholeReply,
   frames: framesOf,
   ...keepAliveFrames(form),

@@ -6,6 +6,7 @@ import { FrameWriter } from '../../http/mapped-flow.ts'
 import { unreadable } from '../../providers/failure.ts'
 import type { GenerateContentResponse } from '../../wire/gemini.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { streamOf } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
 import { ContentCounter } from './content-counter.ts'
 import type { OpenContent } from './open-content.ts'
@@ -17,8 +18,8 @@ export function contentFrames(
   { meter }: AnswerContext,
   form: StreamForm,
 ): Flow<string | Uint8Array> {
-  if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
-  return new ContentFrames(answer.events, answer.isCounted ? undefined : new ContentCounter(meter), form)
+  const { pieces, isCounted } = streamOf(answer)
+  return new ContentFrames(pieces, isCounted ? undefined : new ContentCounter(meter), form)
 }
 
 class ContentFrames extends FrameWriter<GenerateContentResponse> {

@@ -1,12 +1,12 @@
 /** `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
 import { gemini } from '../../formats/gemini/gemini.ts'
-import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { forceParse } from '../../providers/yielding.ts'
 import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
-import { afterFirstContent } from '../first-content.ts'
+import { afterFirstPiece } from '../first-content.ts'
+import { discard, replyOf } from '../open.ts'
 import type { ClientWire } from '../translated/plan.ts'
 import { interactsOnly } from '../translated/vendor-wires.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
@@ -39,13 +39,8 @@ function endpoint(stream: boolean): CallEndpoint<GenerateContentRequest, OpenCon
     read: (exchange, sizes) => readContent(exchange, sizes, stream),
     fit: ({ field }, model) => checkContent(field, model),
     ask,
-    discard(answer) {
-      if (answer.kind === 'stream') answer.events.stop()
-    },
-    whole(answer) {
-      if (answer.kind === 'stream') throw new TypeError('a streamed response has no non-streaming reply')
-      return answer.bytes === undefined ? jsonReply(answer.body) : bytesReply(answer.bytes)
-    },
+    discard,
+    whole: replyOf,
     frames: (answer, context) => contentFrames(answer, context, context.order.streamForm),
     streamType: ({ streamForm }) => (streamForm.isList ? 'application/json; charset=utf-8' : undefined),
     readsLater: [],
@@ -73,10 +68,7 @@ async function ask(
 }
 
 async function opened(answer: Translated<GenerateContentResponse>): Promise<OpenContent> {
-  if (answer.kind === 'whole') return { kind: 'whole', body: answer.body }
-  return { kind: 'stream', events: await afterFirstContent(answer.events, isEvent, isEvent), isCounted: true }
-}
-
-function isEvent(): boolean {
-  return true
+  return answer.kind === 'whole'
+    ? answer
+    : { kind: 'stream', pieces: await afterFirstPiece(answer.pieces), isCounted: true }
 }

@@ -1,5 +1,4 @@
 /** Answers of generateContent whose first content, or all of it, has arrived. */
-import type { Flow } from '../../http/flow.ts'
 import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { Verbatim, type Call, type ContentAnswer } from '../../providers/contract.ts'
 import { unreadable } from '../../providers/failure.ts'
@@ -8,13 +7,12 @@ import { vendorError } from '../../providers/vendor-error.ts'
 import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { afterFirstContent } from '../first-content.ts'
+import type { Open } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
 import { ContentCounter, finishReasonsIn, isComplete } from './content-counter.ts'
 
-export type OpenContent =
-  | { readonly kind: 'whole'; readonly body: object; readonly bytes?: Uint8Array | undefined }
-  /** `isCounted`: whether the meter knows already what the events say. */
-  | { readonly kind: 'stream'; readonly events: Flow<GenerateContentResponse>; readonly isCounted: boolean }
+/** `isCounted`: whether the meter knows already what the events say. */
+export type OpenContent = Open<object, GenerateContentResponse, { readonly isCounted: boolean }>
 
 /** An answer of a vendor with this API, under the public name of the model. `collected`: makes one of a stream's events. */
 export async function openContent(
@@ -25,7 +23,7 @@ export async function openContent(
 ): Promise<OpenContent> {
   if (call.stream) {
     const events = checked(Symbol.asyncIterator in answer ? answer : listed(answer), call)
-    return { kind: 'stream', events: await afterFirstContent(events, hasContent, isAnswer), isCounted: false }
+    return { kind: 'stream', pieces: await afterFirstContent(events, hasContent, isAnswer), isCounted: false }
   }
   if (Symbol.asyncIterator in answer) return collected(answer)
   const counter = new ContentCounter(meter)

@@ -1,21 +1,20 @@
 /** Image responses: converts what a provider returned to the form the client requested. */
 import { readTokenUsage, tokenUsage } from '../../wire/counts.ts'
-import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { Verbatim, type ImageAnswer } from '../../providers/contract.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse, ImageVariationRequest, Image } from '../../wire/images.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
+import { parsedEvents } from '../events.ts'
+import { afterFirstPiece } from '../first-content.ts'
+import { replyOf, wholeOf, type Open } from '../open.ts'
 import type { Context } from '../endpoint.ts'
 import { failed } from './failure.ts'
 import { completedEvent, fullEvent, isCompleted, type EventPrefix } from './image-event.ts'
 import { readDataUrl } from '../../providers/data-url.ts'
 
 /** An image response that has arrived, or whose first event has. */
-export type OpenImages =
-  | { readonly kind: 'whole'; readonly response: ImagesResponse; readonly bytes?: Uint8Array }
-  | { readonly kind: 'events'; readonly events: OpenEvents<ImageEvent> }
+export type OpenImages = Open<ImagesResponse, ImageEvent | Verbatim<ImageEvent>>
 
 type ImageContext = Context<ImageVariationRequest>
 
@@ -23,20 +22,20 @@ type ImageContext = Context<ImageVariationRequest>
 export async function openImages(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {
   const open = await opened(answer, context)
   const { inspection } = context
-  if (inspection?.seesAnswers !== true || open.kind === 'events') return open
-  const { data: images = [] } = open.response
+  if (inspection?.seesAnswers !== true || open.kind === 'stream') return open
+  const { data: images = [] } = open.body
   const prompts = images.map(({ revised_prompt: prompt }) => prompt ?? '')
   const passed = await inspection.answeredTexts(prompts)
   if (passed.every((prompt, index) => prompt === prompts[index])) return open
   const data = images.map((image, index) => ({ ...image, revised_prompt: passed[index] ?? '' }))
-  return { kind: 'whole', response: { ...open.response, data } }
+  return { kind: 'whole', body: { ...open.body, data } }
 }
 
 async function opened(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {
   if (Symbol.asyncIterator in answer) {
-    const events = await beginEvents(answer)
-    if (context.order.stream) return { kind: 'events', events }
-    return whole(await collected(events), undefined, context)
+    const pieces = await afterFirstPiece(answer)
+    if (context.order.stream) return { kind: 'stream', pieces }
+    return whole(await collected(pieces), undefined, context)
   }
   return answer instanceof Verbatim ? whole(answer.value, answer.bytes, context) : whole(answer, undefined, context)
 }
@@ -50,10 +49,10 @@ function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, star
   const usage = usageOf(raw)
   const untouched =
     raw.created !== undefined && usage === raw.usage && data.every((image, index) => image === images[index])
-  if (untouched) return { kind: 'whole', response: raw, ...(bytes && { bytes }) }
+  if (untouched) return { kind: 'whole', body: raw, bytes }
   return {
     kind: 'whole',
-    response: { ...raw, created: raw.created ?? Math.floor(startedAt / 1000), data, ...(usage && { usage }) },
+    body: { ...raw, created: raw.created ?? Math.floor(startedAt / 1000), data, ...(usage && { usage }) },
   }
 }
 
@@ -64,9 +63,9 @@ function usageOf({ usage: raw }: ImagesResponse): ImagesResponse['usage'] {
   return counts === undefined ? raw : tokenUsage(counts)
 }
 
-async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse> {
+async function collected(events: AsyncIterable<ImageEvent | Verbatim<ImageEvent>>): Promise<ImagesResponse> {
   const images: ImageEvent[] = []
-  for await (const { event } of eventsOf(events)) if (isCompleted(event)) images.push(event)
+  for await (const { event } of parsedEvents(events)) if (isCompleted(event)) images.push(event)
   const { created_at: created, size, quality, background, output_format: type, usage } = images.at(-1) ?? {}
   return {
     data: images.map(({ b64_json: base64 }) => ({ ...(base64 !== undefined && { b64_json: base64 }) })),
@@ -81,10 +80,9 @@ async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse
 
 /** The non-streaming reply. */
 export function imagesReply(answer: OpenImages, context: ImageContext): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
-  const { response, bytes } = answer
-  count(context, response, response.data?.length ?? 0)
-  return bytes === undefined ? jsonReply(response) : bytesReply(bytes)
+  const { body } = wholeOf(answer)
+  count(context, body, body.data?.length ?? 0)
+  return replyOf(answer)
 }
 
 /** The frames of a stream. If the provider does not stream, one `completed` event for each image. */
@@ -94,12 +92,12 @@ export async function* imageFrames(
   prefix: EventPrefix,
 ): AsyncGenerator<string | Uint8Array> {
   if (answer.kind === 'whole') {
-    const { response } = answer
+    const { body: response } = answer
     count(context, response, response.data?.length ?? 0)
     for (const image of response.data ?? []) yield print(fullEvent(completedEvent(image, response, prefix), context))
   } else {
     let made = 0
-    for await (const { event, bytes } of eventsOf(answer.events)) {
+    for await (const { event, bytes } of parsedEvents(answer.pieces)) {
       // The event name becomes a line of the frame, so a line break in it could inject one.
       if (!/^[a-z_.]+$/.test(event.type)) continue
       const full = fullEvent(event, context)

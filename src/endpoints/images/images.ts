@@ -1,11 +1,11 @@
 /** The image endpoints. */
-import { release } from '../../http/flow-of.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
 import type { ImageEditRequest, ImageRequest, ImageVariationRequest } from '../../wire/images.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Order, Context } from '../endpoint.ts'
+import { discard } from '../open.ts'
 import { amend } from '../order.ts'
 import { checkAbility, checkImageLimits, unsupportedImages } from './limits.ts'
 import { imageFrames, imagesReply, openImages, type OpenImages } from './answer.ts'
@@ -79,9 +79,7 @@ function commonParts<Request extends ImageVariationRequest>(
       }
       throw unsupportedImages(ability)
     },
-    discard(answer: OpenImages) {
-      if (answer.kind === 'events') release(answer.events.rest)
-    },
+    discard,
     whole: imagesReply,
   }
 }

@@ -51,5 +51,9 @@ function fromVendor(
   context.meter.textBytes = textBytes(message.content)
   const { id, stop_reason: reason } = message
   context.meter.watch?.answered({ id, finishReasons: typeof reason === 'string' ? [reason] : [] })
-  return { kind: 'whole', message, bytes: answer instanceof Verbatim && message === plain ? answer.bytes : undefined }
+  return {
+    kind: 'whole',
+    body: message,
+    bytes: answer instanceof Verbatim && message === plain ? answer.bytes : undefined,
+  }
 }

@@ -5,14 +5,15 @@ import { eventFrame } from '../../http/sse.ts'
 import { unreadable } from '../../providers/failure.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { streamOf } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
 import type { OpenMessage } from './open-message.ts'
 import { EventUsage } from './event-usage.ts'
 
 /** The frames of a message; they fail if its events end without `message_stop`. */
 export function messageFrames(answer: OpenMessage, { meter }: AnswerContext): Flow<string | Uint8Array> {
-  if (answer.kind === 'whole') throw new TypeError('a non-streaming message has no frames')
-  return new MessageWriter(answer.pieces, answer.isCounted ? undefined : new EventUsage(meter))
+  const { pieces, isCounted } = streamOf(answer)
+  return new MessageWriter(pieces, isCounted ? undefined : new EventUsage(meter))
 }
 
 class MessageWriter extends FrameWriter<MessagePiece> {

@@ -7,9 +7,8 @@ import type { CallEndpoint } from '../endpoint.ts'
 import { callMessage } from './call-message.ts'
 import { messageFrames } from './message-frames.ts'
 import type { OpenMessage } from './open-message.ts'
+import { discard, replyOf } from '../open.ts'
 import { readMessage } from './request.ts'
-import { bytesReply, jsonReply } from '../../http/answers.ts'
-import type { Reply } from '../../http/exchange.ts'
 
 const ping = eventFrame('ping', { type: 'ping' })
 
@@ -23,19 +22,10 @@ export const messages: CallEndpoint<MessageRequest, OpenMessage> = defineEndpoin
   read: readMessage,
   beginning: ({ field }) => beginningOf(field('system'), field('messages')),
   ask: callMessage,
-  discard(answer) {
-    if (answer.kind === 'stream') answer.pieces.stop()
-  },
-  whole: wholeMessage,
+  discard,
+  whole: replyOf,
   frames: messageFrames,
   readsLater: [],
   idle: () => ping,
   failed: (error, { id }) => messageErrorFrame(error, id),
 })
-
-/** The non-streaming reply: the vendor's own bytes if nothing had to change. */
-function wholeMessage(answer: OpenMessage): Reply {
-  if (answer.kind === 'stream') throw new TypeError('a streamed message has no non-streaming reply')
-  const { message, bytes } = answer
-  return bytes === undefined ? jsonReply(message) : bytesReply(bytes)
-}

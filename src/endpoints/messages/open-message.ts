@@ -1,13 +1,10 @@
-import type { Flow } from '../../http/flow.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { Message } from '../../wire/messages.ts'
 import { afterFirstContent } from '../first-content.ts'
+import type { Open } from '../open.ts'
 
 /** A message whose first content, or all of it, has arrived. */
-export type OpenMessage =
-  /** `bytes`: the message as the vendor sent it, if nothing has to change. */
-  | { readonly kind: 'whole'; readonly message: Message; readonly bytes?: Uint8Array | undefined }
-  | { readonly kind: 'stream'; readonly pieces: Flow<MessagePiece>; readonly isCounted: boolean }
+export type OpenMessage = Open<Message, MessagePiece, { readonly isCounted: boolean }>
 
 /** The message of a stream. `isCounted`: whether the meter knows already what the events say. */
 export async function openEvents(events: AsyncIterable<MessagePiece>, isCounted: boolean): Promise<OpenMessage> {

@@ -51,6 +51,6 @@ export async function messageInOtherMode(
 }
 
 function opened(answer: Translated<MessageEvent>): OpenMessage | Promise<OpenMessage> {
-  if (answer.kind === 'stream') return openEvents(answer.events, true)
-  return { kind: 'whole', message: answer.body as unknown as Message }
+  if (answer.kind === 'stream') return openEvents(answer.pieces, true)
+  return { kind: 'whole', body: answer.body as unknown as Message }
 }

@@ -2,9 +2,6 @@
 import { textBytes } from '../../money/prices/estimate.ts'
 import type { Tally } from '../../money/tally.ts'
 import { estimateTokens } from '../../wire/counts.ts'
-import { bytesReply, jsonReply } from '../../http/answers.ts'
-import type { Reply } from '../../http/exchange.ts'
-import { release } from '../../http/flow-of.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
 import { yieldIfLarge } from '../../providers/yielding.ts'
@@ -17,6 +14,8 @@ import { eventsOfResponse } from './response-events.ts'
 import { completed, isTrigger } from './items.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
+import { afterFirstContent } from '../first-content.ts'
+import { streamOf, type Open } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
 import { translatedResponse } from './translated.ts'
@@ -24,9 +23,7 @@ import { compactingResponse } from './triggered.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /** A response that has arrived, or whose first content has. */
-export type OpenResponse =
-  | { readonly kind: 'whole'; readonly response: ResponseObject; readonly bytes?: Uint8Array }
-  | { readonly kind: 'events'; readonly seen: readonly ResponsePiece[]; readonly rest: AsyncIterator<ResponsePiece> }
+export type OpenResponse = Open<ResponseObject, ResponsePiece>
 
 /**
  * Calls the provider, in another format if it has no responses endpoint. Resolves once the first content or the whole
@@ -44,7 +41,7 @@ export async function openResponse(
   const answer = await answered(provider, call, context, maker)
   if (Symbol.asyncIterator in answer) {
     if (call.stream) return begin(answer)
-    return { kind: 'whole', response: await ended(await lastOf(answer, progress, context.meter), context) }
+    return { kind: 'whole', body: await ended(await lastOf(answer, progress, context.meter), context) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
@@ -54,7 +51,7 @@ export async function openResponse(
   if (isNative && !raw.usage) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)
   const untouched = answer instanceof Verbatim && response === raw
-  return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
+  return { kind: 'whole', body: response, bytes: untouched ? answer.bytes : undefined }
 }
 
 async function answered(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext, maker: string) {
@@ -75,13 +72,11 @@ const openings = new Set(['response.created', 'response.in_progress', 'response.
 
 /** Reads up to the first content: an error before it can still become an HTTP status, or another attempt. */
 async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse> {
-  const rest = pieces[Symbol.asyncIterator]()
-  const seen: ResponsePiece[] = []
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-    seen.push(next.value)
-    if (next.value instanceof ContentFrames || !openings.has(next.value.type)) return { kind: 'events', seen, rest }
-  }
-  throw unreadable('the vendor ended the response before any content')
+  return { kind: 'stream', pieces: await afterFirstContent(pieces, hasContent, hasContent) }
+}
+
+function hasContent(piece: ResponsePiece): boolean {
+  return piece instanceof ContentFrames || !openings.has(piece.type)
 }
 
 /** Reads all events; the response of the last one, for a client that does not stream. */
@@ -101,43 +96,30 @@ async function lastOf(
   throw withoutEnd()
 }
 
-/** The non-streaming reply. */
-export function wholeResponse(answer: OpenResponse): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
-  return answer.bytes === undefined ? jsonReply(answer.response) : bytesReply(answer.bytes)
-}
-
 /** The frames of a streamed response. Stores the response before the last event. */
 export async function* responseFrames(
   answer: OpenResponse,
   context: ResponseContext,
 ): AsyncGenerator<string | Uint8Array, void, void> {
-  if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
-  const { seen, rest } = answer
   const { meter } = context
   const progress = context.order.progress as ResponseProgress
-  try {
-    for (let index = 0; ; index++) {
-      const piece = index < seen.length ? seen[index] : (await rest.next()).value
-      if (piece === undefined) throw withoutEnd()
-      if (piece instanceof ContentFrames) {
-        meter.textBytes += piece.textBytes
-        yield progress.passThrough(piece.bytes)
-        continue
-      }
-      if (progress.created && piece.type === 'response.created') continue
-      const event = readVendor(() => progress.accept(piece))
-      count(event, meter)
-      if (isEnd(event)) {
-        countTier(piece.response, meter)
-        yield eventFrame(event.type, { ...event, response: await ended(progress.response, context) })
-        return yield doneFrame
-      }
-      yield eventFrame(event.type, event)
+  for await (const piece of streamOf(answer).pieces) {
+    if (piece instanceof ContentFrames) {
+      meter.textBytes += piece.textBytes
+      yield progress.passThrough(piece.bytes)
+      continue
     }
-  } finally {
-    release(rest)
+    if (progress.created && piece.type === 'response.created') continue
+    const event = readVendor(() => progress.accept(piece))
+    count(event, meter)
+    if (isEnd(event)) {
+      countTier(piece.response, meter)
+      yield eventFrame(event.type, { ...event, response: await ended(progress.response, context) })
+      return yield doneFrame
+    }
+    yield eventFrame(event.type, event)
   }
+  throw withoutEnd()
 }
 
 function count({ delta }: ResponseEvent, meter: Tally): void {

@@ -2,7 +2,6 @@
 import { textBytes } from '../../money/prices/estimate.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { refusedField } from '../../errors.ts'
-import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { billed, unreadable } from '../../providers/failure.ts'
 import type { CompactionObject, OutputItem, ResponseRequest } from '../../wire/responses.ts'
@@ -10,6 +9,7 @@ import { usageOf } from '../../wire/usage.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { makerOf } from '../../formats/envelope.ts'
+import { wholeOf } from '../open.ts'
 import { amend } from '../order.ts'
 import { openResponse, withIds } from './answer.ts'
 import type { ResponseContext } from './empty-response.ts'
@@ -45,10 +45,6 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
     const head = { id, created_at: now, ...rest, object: 'response.compaction' as const, output }
     return stored({ ...head, usage: counted(output, usage, context) }, context)
   },
-  whole: (compaction) => jsonReply(compaction),
-  frames() {
-    throw new TypeError('a compaction has no frames')
-  },
 })
 
 /** A compaction without its id. */
@@ -79,10 +75,9 @@ async function compactByVendor(
 async function summarise(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext): Promise<Draft> {
   const { order } = context
   const asked = summarising(call, order)
-  const answer = await openResponse(provider, asked.call, { ...context, order: asked.order })
-  if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
+  const { body } = wholeOf(await openResponse(provider, asked.call, { ...context, order: asked.order }))
   const said = withIds(context.id, order).filter(isSaid) as readonly OutputItem[]
-  return { output: [...said, summaryItem(context.id, answer.response.output)] }
+  return { output: [...said, summaryItem(context.id, body.output)] }
 }
 
 function isSaid(item: { readonly type?: string; readonly role?: string }): boolean {

@@ -1,11 +1,11 @@
-import { release } from '../../http/flow-of.ts'
 import { keepAliveFrame } from '../../http/sse.ts'
 import type { ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { beginningOf } from '../beginning.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Detached } from '../endpoint.ts'
+import { discard, replyOf } from '../open.ts'
 import { overlaid } from '../order.ts'
-import { openResponse, progressOf, responseFrames, wholeResponse, withIds, type OpenResponse } from './answer.ts'
+import { openResponse, progressOf, responseFrames, withIds, type OpenResponse } from './answer.ts'
 import type { BackgroundJob } from './background-job.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import type { ResponseProgress } from './progress.ts'
@@ -23,10 +23,8 @@ export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrde
   early: (order, early) => (order.isPrewarm ? prewarmed(order, early) : undefined),
   beginning: ({ field, conversation }) => beginningOf(field('instructions'), conversation.items),
   ask: openResponse,
-  discard(answer) {
-    if (answer.kind === 'events') release(answer.rest)
-  },
-  whole: wholeResponse,
+  discard,
+  whole: replyOf,
   frames: responseFrames,
   // The progress has the fields of the request that responses repeat.
   readsLater: [],

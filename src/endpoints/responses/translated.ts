@@ -35,7 +35,7 @@ export async function translatedResponse(
       { ...context, meter: tally, successor: successorOf(context) },
       emptyResponse(context),
     )
-    if (answer.kind === 'stream') return answer.events
+    if (answer.kind === 'stream') return answer.pieces
     meter.textBytes = tally.textBytes
     return answer.body as unknown as ResponseObject
   } catch (thrown) {

@@ -52,9 +52,6 @@ export const speech: CallEndpoint<SpeechRequest, OpenSpeech> = defineEndpoint({
     return { pieces, counter, mediaType: counter.mediaType ?? speechTypes[format], asEvents: form === 'sse' }
   },
   discard: ({ pieces }) => pieces.stop(),
-  whole() {
-    throw new TypeError('speech is always streamed')
-  },
   frames: (answer, context) => (answer.asEvents ? events(answer, context) : bytes(answer)),
   isFile: ({ field }) => field('stream_format') !== 'sse',
   streamType: (_, answer) => (answer === undefined || answer.asEvents ? undefined : answer.mediaType),

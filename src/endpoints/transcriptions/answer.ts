@@ -13,7 +13,9 @@ import type {
 } from '../../wire/transcriptions.ts'
 import type { Inspection } from '../../inspect/inspection.ts'
 import type { Context } from '../endpoint.ts'
-import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
+import { parsedEvents } from '../events.ts'
+import { afterFirstPiece } from '../first-content.ts'
+import { wholeOf, type Open } from '../open.ts'
 import {
   jsonOf,
   secondsOf,
@@ -32,8 +34,7 @@ import { withUsage } from './usage.ts'
 export type OpenTranscript = OpenAnswer & { readonly recording: Recording }
 
 type OpenAnswer =
-  | { readonly kind: 'events'; readonly events: OpenEvents<TranscriptEvent> }
-  | { readonly kind: 'whole'; readonly transcript: Transcript; readonly bytes?: Uint8Array }
+  | Open<Transcript, TranscriptEvent | Verbatim<TranscriptEvent>>
   /** Already in the requested text format. */
   | { readonly kind: 'text'; readonly text: string }
 
@@ -53,32 +54,30 @@ export async function openTranscript(
 
 /** A transcript whose text has changed has neither times of words nor log probabilities, which have the words. */
 async function inspected(answer: OpenAnswer, inspection: Inspection): Promise<OpenAnswer> {
-  if (answer.kind === 'events') throw new TypeError('events are collected before they are inspected')
+  if (answer.kind === 'stream') throw new TypeError('events are collected before they are inspected')
   if (answer.kind === 'text') {
     const [text = ''] = await inspection.answeredTexts([answer.text])
     return { kind: 'text', text }
   }
-  const { segments, words: _, logprobs: __, ...whole } = answer.transcript
+  const { segments, words: _, logprobs: __, ...whole } = answer.body
   const given = [whole.text, ...(segments ?? []).map(({ text }) => text)]
   const [text = '', ...others] = await inspection.answeredTexts(given)
   if (text === given[0] && others.every((each, index) => each === given[index + 1])) return answer
   const passed = segments?.map((segment, index) => ({ ...segment, text: others[index] ?? '' }))
-  return { kind: 'whole', transcript: { ...whole, text, ...(passed && { segments: passed }) } }
+  return { kind: 'whole', body: { ...whole, text, ...(passed && { segments: passed }) } }
 }
 
 /** `mayStream`: whether the client may get events as they come. */
 async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, mayStream: boolean): Promise<OpenAnswer> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
-    const events = await beginEvents(answer)
-    return mayStream && order.stream
-      ? { kind: 'events', events }
-      : { kind: 'whole', transcript: await collected(events) }
+    const pieces = await afterFirstPiece(answer)
+    return mayStream && order.stream ? { kind: 'stream', pieces } : { kind: 'whole', body: await collected(pieces) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   const transcript = withUsage(raw)
   const untouched = answer instanceof Verbatim && transcript === raw
-  return { kind: 'whole', transcript, ...(untouched && { bytes: answer.bytes }) }
+  return { kind: 'whole', body: transcript, bytes: untouched ? answer.bytes : undefined }
 }
 
 /**
@@ -86,14 +85,14 @@ async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, ma
  */
 function textAnswer(text: string, format: TranscriptFormat, stream: boolean): OpenAnswer {
   if (!stream && Object.hasOwn(textTypes, format)) return { kind: 'text', text }
-  return { kind: 'whole', transcript: { text } }
+  return { kind: 'whole', body: { text } }
 }
 
-async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcript> {
+async function collected(events: AsyncIterable<TranscriptEvent | Verbatim<TranscriptEvent>>): Promise<Transcript> {
   let text = ''
   let end: TranscriptEvent | undefined
   const segments: TranscriptSegment[] = []
-  for await (const { event } of eventsOf(events)) {
+  for await (const { event } of parsedEvents(events)) {
     if (isDone(event)) end = event
     else if (event.type === 'transcript.text.segment') segments.push(event as unknown as TranscriptSegment)
     else text += event.delta ?? ''
@@ -105,7 +104,6 @@ async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcrip
 
 /** The non-streaming reply. Throws 400 if the format needs timestamps that the transcript does not have. */
 export function transcriptReply(answer: OpenTranscript, context: TranscriptContext, task: TranscriptTask): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   const { request } = context.order
   const format = formatOf(request)
   const type = textTypes[format]
@@ -113,7 +111,7 @@ export function transcriptReply(answer: OpenTranscript, context: TranscriptConte
     count(context, answer.recording, sizeOf(answer.text), endOf(answer.text))
     return bytesReply(answer.text, 200, type)
   }
-  const { transcript, bytes } = answer
+  const { body: transcript, bytes } = wholeOf(answer)
   count(context, answer.recording, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(transcriptText(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request, task)) : bytesReply(bytes)
@@ -124,8 +122,8 @@ export async function* transcriptFrames(
   answer: OpenTranscript,
   context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
-  if (answer.kind !== 'events') {
-    const transcript: Transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
+  if (answer.kind !== 'stream') {
+    const transcript: Transcript = answer.kind === 'text' ? { text: answer.text } : answer.body
     const { text, usage, logprobs, languages } = transcript
     count(context, answer.recording, sizeOf(text), secondsOf(transcript), usage)
     yield dataFrame({ type: 'transcript.text.delta', delta: text, logprobs })
@@ -135,12 +133,12 @@ export async function* transcriptFrames(
     // The event has usage in tokens alone.
     const counted = usage?.type === 'tokens' ? usage : undefined
     yield dataFrame({ type: 'transcript.text.done', text, logprobs, languages, usage: counted })
-  } else yield* eventFrames(answer.events, answer.recording, context)
+  } else yield* eventFrames(answer.pieces, answer.recording, context)
   yield doneFrame
 }
 
 async function* eventFrames(
-  events: OpenEvents<TranscriptEvent>,
+  events: AsyncIterable<TranscriptEvent | Verbatim<TranscriptEvent>>,
   recording: Recording,
   context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
@@ -150,7 +148,7 @@ async function* eventFrames(
   let size = 0
   let seconds: number | undefined
   let segments = 0
-  for await (const { event: raw, bytes } of eventsOf(events)) {
+  for await (const { event: raw, bytes } of parsedEvents(events)) {
     const event = raw.type === 'transcript.text.segment' ? identified(raw, segments++) : withUsage(raw)
     text += event.delta ?? ''
     size += sizeOf(event.delta ?? '')

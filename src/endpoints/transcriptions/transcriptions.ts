@@ -1,5 +1,4 @@
 import { refusedValue } from '../../errors.ts'
-import { release } from '../../http/flow-of.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
@@ -50,7 +49,7 @@ function listening(method: keyof Pick<Provider, 'transcribe' | 'translateSpeech'
       throw refusedValue(message, 'model')
     },
     discard(answer) {
-      if (answer.kind === 'events') release(answer.events.rest)
+      if (answer.kind === 'stream') answer.pieces.stop()
     },
   } satisfies Partial<Definition>
 }

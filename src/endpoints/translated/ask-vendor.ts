@@ -6,7 +6,7 @@ import type { Call } from '../../providers/contract.ts'
 import { forceParse, yieldIfLarge } from '../../providers/yielding.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { afterFirstContent } from '../first-content.ts'
+import { afterFirstPiece } from '../first-content.ts'
 import { withoutCosts } from '../messages/headers.ts'
 import { overlaid, replaceLarge } from '../order.ts'
 import { withoutRefused } from './hints.ts'
@@ -105,11 +105,7 @@ function withHeadersOf(
 /** A refusal may be the first that a stream says. */
 function begun(answer: VendorAnswer, sent: Fields): Answered | Promise<Answered> {
   if (!(Symbol.asyncIterator in answer)) return { answer, sent }
-  return afterFirstContent(answer, always, always).then((flow) => ({ answer: flow, sent }))
-}
-
-function always(): boolean {
-  return true
+  return afterFirstPiece(answer).then((flow) => ({ answer: flow, sent }))
 }
 
 const endpoints: Readonly<Record<FormatName, string>> = {

@@ -1,10 +1,10 @@
 /** Calling a provider in another wire format than the client's: by way of the conversation that both can say. */
-import type { Flow } from '../../http/flow.ts'
 import { flowOf } from '../../http/flow-of.ts'
 import { ignore } from '../../http/ignore.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import type { Open } from '../open.ts'
 import { askVendor, type AnsweredBy } from './ask-vendor.ts'
 import { ClientEvents, type EventSteps } from './client-events.ts'
 import { continuedParts, partsOnce } from './continued/continued-parts.ts'
@@ -16,9 +16,7 @@ import { wires, type VendorAnswer } from './vendor-wires.ts'
 import { collected, readWhole, writeWhole } from './whole-answer.ts'
 
 /** The answer, in the client's format. */
-export type Translated<Event> =
-  | { readonly kind: 'whole'; readonly body: Fields }
-  | { readonly kind: 'stream'; readonly events: Flow<Event> }
+export type Translated<Event> = Open<Fields, Event>
 
 /**
  * Calls the provider in the best wire format that it speaks, and tells `context.meter` what was used. `repeated`: the fields
@@ -41,7 +39,7 @@ export async function translated<Event>(
   const steps = stepsOf(client, answered.plan, context)
   const first = readingOf(answered)
   const parts = next === undefined ? partsOnce(first, steps.meter) : continuedParts(first, { ...steps, next })
-  return { kind: 'stream', events: flowOf(passedEvents<Event>(parts, steps, inspection)) }
+  return { kind: 'stream', pieces: flowOf(passedEvents<Event>(parts, steps, inspection)) }
 }
 
 /** What every stream to the client passes through. */
@@ -87,7 +85,7 @@ async function clientAnswer<Event>(
   if (call.stream) {
     const { pieces, ...reading } = readingOf(answered)
     const steps = { ...reading, ...stepsOf(client, plan, context), begun }
-    return { kind: 'stream', events: new ClientEvents<Event>(flowOf(pieces), steps) }
+    return { kind: 'stream', pieces: new ClientEvents<Event>(flowOf(pieces), steps) }
   }
   const { meter, inspection } = context
   const isStream = Symbol.asyncIterator in answer

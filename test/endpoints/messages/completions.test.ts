@@ -78,7 +78,7 @@ async function asked(answer: ChatAnswer, body: object): Promise<Result> {
     const provider = { name: 'p', chat: () => answer }
     const open = await messages.ask(provider, call as unknown as Call<MessageRequest>, context)
     if (open.kind === 'stream') throw new TypeError('the message was not requested as a stream')
-    return { message: open.message, usage: meter.usage, serviceTier: meter.serviceTier }
+    return { message: open.body, usage: meter.usage, serviceTier: meter.serviceTier }
   } catch (error) {
     return { error: GatewayError.from(error).code, text: String(error) }
   }
