@@ -123,6 +123,16 @@ export class Tasks<Data> {
     return (await store.list(account, { ...options, now: await now() })).map(fromRecord<Data>)
   }
 
+  /** Removes the tasks of an account, each by `remove`; none if the store cannot list them. */
+  protected async removeEach(account: string, remove: (task: Stored<Data>) => Promise<unknown>): Promise<void> {
+    if (this.#keeping.store.list === undefined) return
+    for (;;) {
+      const tasks = await this.list(account, { limit: 100, order: 'asc' })
+      if (tasks.length === 0) return
+      for (const task of tasks) await remove(task)
+    }
+  }
+
   /** The account's task, unless it has expired. */
   protected async stored(account: string, id: string): Promise<Stored<Data> | undefined> {
     const { store, now } = this.#keeping

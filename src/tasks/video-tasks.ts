@@ -166,19 +166,16 @@ export class VideoTasks extends Tasks<VideoTask> {
     const { store, timing } = this.#services
     if (store.list === undefined) return (await this.#services.now()) + timing.lifeMs
     let until = 0
-    for (;;) {
-      const tasks = await store.list(account, { now: await this.#services.now(), limit: 100, order: 'asc' })
-      if (tasks.length === 0) return until
-      for (const { id } of tasks) {
-        try {
-          const { data } = await this.remove(account, id)
-          if (!isFinal(data)) until = Math.max(until, data.deadlineAt)
-        } catch (error) {
-          // It has expired, or its owner has deleted it meanwhile.
-          if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
-        }
+    await this.removeEach(account, async ({ id }) => {
+      try {
+        const { data } = await this.remove(account, id)
+        if (!isFinal(data)) until = Math.max(until, data.deadlineAt)
+      } catch (error) {
+        // It has expired, or its owner has deleted it meanwhile.
+        if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
       }
-    }
+    })
+    return until
   }
 
   async #own(account: string, id: string): Promise<StoredTask> {

@@ -102,19 +102,14 @@ export class Batches extends Tasks<BatchTask> {
 
   /** Removes every batch of an account, and cancels those that have not ended. */
   async removeAll(account: string): Promise<void> {
-    const { store, now } = this.services
-    for (;;) {
-      const batches = store.list === undefined ? [] : await this.list(account, { limit: 100, order: 'asc' })
-      if (batches.length === 0) return
-      for (const batch of batches) {
-        const at = await now()
-        const isOver = batch.data.state === 'ended'
-        if (isOver) await deleteAtVendor(this.services, batch)
-        const times = { expiresAt: at, ...(batch.data.state === 'open' && { dueAt: at }) }
-        await save(this.services, changed(batch, isOver ? {} : { cancelledAt: at }, times))
-      }
+    await this.removeEach(account, async (batch) => {
+      const at = await this.services.now()
+      const isOver = batch.data.state === 'ended'
+      if (isOver) await deleteAtVendor(this.services, batch)
+      const times = { expiresAt: at, ...(batch.data.state === 'open' && { dueAt: at }) }
+      await save(this.services, changed(batch, isOver ? {} : { cancelledAt: at }, times))
       this.start()
-    }
+    })
   }
 
   /** Throws the same `not_found` for every reason. */

@@ -7,10 +7,9 @@ import { jsonReply } from '../../http/answers.ts'
 import { Canceller } from '../../http/cancellation.ts'
 import type { Reply, Sink, StreamBody } from '../../http/exchange.ts'
 import { doneFrame, eventFrame, sseHeaders } from '../../http/sse.ts'
-import type { TaskRecord } from '../../tasks/contract.ts'
 import type { InputItem, ResponseObject } from '../../wire/responses.ts'
 import type { Continued, StoredResponse } from './archive.ts'
-import { encoded, isOver, type BackgroundEnd, type BackgroundTask } from './background-task.ts'
+import { encoded, isOver, type BackgroundEnd, type BackgroundTask, type StoredJob } from './background-task.ts'
 import { failureCode } from './progress.ts'
 
 /** A sink that nothing reads. */
@@ -29,7 +28,7 @@ export class BackgroundJob implements Sink {
   readonly cancellation: Canceller = new Canceller()
   readonly closed = false
   /** As last stored by this process. */
-  task: TaskRecord
+  task: StoredJob
   readonly #finish: (job: BackgroundJob) => Promise<boolean>
   readonly #continued: Continued | undefined
   readonly #recording: Recording
@@ -42,7 +41,7 @@ export class BackgroundJob implements Sink {
   /** `finish` stores the end: whether it is that of this process. Must not reject. */
   constructor(
     response: ResponseObject,
-    task: TaskRecord,
+    task: StoredJob,
     settings: { readonly maxBytes: number; readonly continued: Continued | undefined },
     finish: (job: BackgroundJob) => Promise<boolean>,
   ) {

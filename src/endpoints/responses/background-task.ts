@@ -1,7 +1,7 @@
 /** What is kept of a response in the background. */
 import type { DurableEnd } from '../../admission/ticket.ts'
-import { copyJson } from '../../wire/json.ts'
 import type { TaskRecord } from '../../tasks/contract.ts'
+import { changed, type Stored } from '../../tasks/stored.ts'
 import type { ResponseObject } from '../../wire/responses.ts'
 import type { Continued } from './archive.ts'
 
@@ -30,6 +30,8 @@ export interface BackgroundEnd {
   readonly events?: string
 }
 
+export type StoredJob = Stored<BackgroundTask>
+
 /** Milliseconds for which a process may make a response without renewing its lease, and between two renewals. */
 export const leaseMs = 15_000
 export const renewMs = 3_000
@@ -38,19 +40,13 @@ export const streamMs = 600_000
 /** Milliseconds after which a response that no process works on is forgotten. */
 export const lifeMs = 86_400_000
 
-export function dataOf(task: TaskRecord): BackgroundTask {
-  return task.data as unknown as BackgroundTask
-}
-
 /** The next version of a task. One that was removed has expired, and stays so. */
-export function changedTask(
-  task: TaskRecord,
+export function nextOf(
+  task: StoredJob,
   data: Partial<BackgroundTask>,
   times: Partial<Pick<TaskRecord, 'dueAt' | 'leasedUntil' | 'expiresAt'>>,
-): TaskRecord {
-  const merged = { ...dataOf(task), ...data }
-  const expiresAt = dataOf(task).removed === true ? task.expiresAt : (times.expiresAt ?? task.expiresAt)
-  return { ...task, ...times, expiresAt, version: task.version + 1, data: copyJson(merged) }
+): StoredJob {
+  return changed(task, data, task.data.removed === true ? { ...times, expiresAt: task.expiresAt } : times)
 }
 
 /** A response that has failed, or, without a failure, was cancelled. */

@@ -11,29 +11,27 @@ import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame, sseHeaders } from '../../http/sse.ts'
 import type { Observer } from '../../observe/observe.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
-import type { TaskRecord, TaskStore } from '../../tasks/contract.ts'
-import { Sweeper, type SweeperOptions } from '../../tasks/sweeper.ts'
+import { fromRecord, Tasks, toRecord, type TaskKeeping } from '../../tasks/stored.ts'
+import type { SweeperOptions } from '../../tasks/sweeper.ts'
 import type { ResponseObject } from '../../wire/responses.ts'
 import { ResponseArchive, type Continued, type StoredResponse } from './archive.ts'
 import { BackgroundJob, positionAfterNumber } from './background-job.ts'
 import {
-  changedTask,
-  dataOf,
   decoded,
   encoded,
   isOver,
   leaseMs,
   lifeMs,
+  nextOf,
   renewMs,
   streamMs,
   type BackgroundEnd,
+  type BackgroundTask,
+  type StoredJob,
 } from './background-task.ts'
 
 /** What responses in the background depend on. */
-export interface BackgroundServices {
-  readonly store: TaskStore
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly now: () => Promise<number>
+export interface BackgroundServices extends TaskKeeping {
   readonly responses: ResponseStore
   /** Ends a hold and records the use. May be called again for the same one. */
   readonly settle: (end: DurableEnd) => Promise<void>
@@ -48,9 +46,8 @@ const stopped = {
 }
 
 /** The responses in the background of all accounts. */
-export class BackgroundResponses {
+export class BackgroundResponses extends Tasks<BackgroundTask> {
   readonly #services: BackgroundServices
-  readonly #sweeper: Sweeper
   /** Those of this process, by account and id. */
   readonly #jobs = new Map<string, BackgroundJob>()
   readonly #ending = new Set<Promise<unknown>>()
@@ -58,23 +55,16 @@ export class BackgroundResponses {
   readonly #closing = new AbortController()
 
   constructor(services: BackgroundServices, sweeping: SweeperOptions) {
+    const step = (task: StoredJob) => this.#advance(task)
+    super(services, { noun: 'responses', leaseMs, step, worker: () => '' }, sweeping)
     this.#services = services
-    const { store, now } = services
-    const step = (task: TaskRecord) => this.#advance(task)
-    this.#sweeper = new Sweeper({ store, now, leaseMs, step, worker: () => '' }, sweeping)
-  }
-
-  /** Ends responses of processes that have died, from now on. */
-  start(): void {
-    this.#sweeper.start()
   }
 
   /** Waits until the responses that have ended are stored. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all(this.#ending)
-    await this.#sweeper.stop()
-    await this.#services.store.close?.()
+    await super.close()
   }
 
   /** Stores a response as queued, and that this process makes it. `attempt`: the id of the request. */
@@ -85,7 +75,7 @@ export class BackgroundResponses {
     const at = await now()
     const lease = { dueAt: at + leaseMs, leasedUntil: at + leaseMs, expiresAt: at + lifeMs }
     const task = { account, id: response.id, version: 1, createdAt: at, ...lease, data: { attempt } }
-    await store.insert(task)
+    await store.insert(toRecord(task))
     this.start()
     const settings = { maxBytes, continued }
     const job = new BackgroundJob(response, task, settings, (ended) => this.#finish(ended, renewing))
@@ -100,8 +90,8 @@ export class BackgroundResponses {
   async current(account: string, stored: StoredResponse): Promise<StoredResponse> {
     const { response } = stored
     if (response.object !== 'response' || !isOpen(response)) return stored
-    const task = await this.#find(account, response.id)
-    const { end, cancelled } = task === undefined ? { cancelled: undefined, end: undefined } : dataOf(task)
+    const task = await this.stored(account, response.id)
+    const { end, cancelled } = task?.data ?? {}
     if (end !== undefined) return { ...stored, response: end.response }
     // Its process may have died.
     if (task !== undefined && task.leasedUntil <= (await this.#services.now())) this.start()
@@ -122,12 +112,7 @@ export class BackgroundResponses {
 
   /** Removes every response of an account. */
   async removeAll(account: string): Promise<void> {
-    const { store, now } = this.#services
-    for (;;) {
-      const tasks = (await store.list?.(account, { now: await now(), limit: 100, order: 'asc' })) ?? []
-      if (tasks.length === 0) return
-      for (const { id } of tasks) await this.remove(account, id)
-    }
+    await this.removeEach(account, ({ id }) => this.remove(account, id))
   }
 
   /**
@@ -138,9 +123,9 @@ export class BackgroundResponses {
     const live = this.#jobs.get(placeOf({ account, id: response.id }))?.follow(number)
     if (live !== undefined) return live
     const rest = async () => {
-      const task = await this.#find(account, response.id)
+      const task = await this.stored(account, response.id)
       if (task === undefined) return undefined
-      const { end } = dataOf(task)
+      const { end } = task.data
       return end === undefined ? ('running' as const) : restOf(end, number)
     }
     const first = await rest()
@@ -155,8 +140,15 @@ export class BackgroundResponses {
     return new ResponseArchive(this.#services.responses, account, { isStored: true, memory: undefined, conversation })
   }
 
-  async #find(account: string, id: string): Promise<TaskRecord | undefined> {
-    return this.#services.store.find(account, id, await this.#services.now())
+  /** Stores the next version of a task: whether no other process has changed it meanwhile. */
+  #replace(next: StoredJob): Promise<boolean> {
+    return this.#services.store.replace(toRecord(next))
+  }
+
+  /** The task as it is stored, also if it has expired. */
+  async #latest({ account, id }: StoredJob): Promise<StoredJob | undefined> {
+    const found = await this.#services.store.find(account, id, 0)
+    return found && fromRecord(found)
   }
 
   /** Changes a response that has not ended, or whose deletion is asked for. Its process learns of it when it renews its lease. */
@@ -165,11 +157,10 @@ export class BackgroundResponses {
     id: string,
     change: { readonly cancelled: true; readonly removed?: true },
   ): Promise<void> {
-    for (let task = await this.#find(account, id); task !== undefined; task = await this.#find(account, id)) {
-      const { end } = dataOf(task)
-      if (end !== undefined && change.removed !== true) return
-      const next = changedTask(task, change, change.removed === true ? { expiresAt: await this.#services.now() } : {})
-      if (!(await this.#services.store.replace(next))) continue
+    for (let task = await this.stored(account, id); task !== undefined; task = await this.stored(account, id)) {
+      if (task.data.end !== undefined && change.removed !== true) return
+      const next = nextOf(task, change, change.removed === true ? { expiresAt: await this.#services.now() } : {})
+      if (!(await this.#replace(next))) continue
       const job = this.#jobs.get(placeOf(task))
       if (job === undefined) return
       job.task = next
@@ -178,15 +169,14 @@ export class BackgroundResponses {
   }
 
   async #renew(job: BackgroundJob): Promise<void> {
-    const { store, now } = this.#services
-    const at = await now()
+    const at = await this.#services.now()
     const { task } = job
-    const next = changedTask(task, {}, { dueAt: at + leaseMs, leasedUntil: at + leaseMs, expiresAt: at + lifeMs })
-    if (await store.replace(next)) job.task = next
+    const next = nextOf(task, {}, { dueAt: at + leaseMs, leasedUntil: at + leaseMs, expiresAt: at + lifeMs })
+    if (await this.#replace(next)) job.task = next
     else if (job.task === task) {
-      const found = await store.find(task.account, task.id, 0)
+      const found = await this.#latest(task)
       if (found !== undefined) job.task = found
-      const { end, cancelled } = found === undefined ? { end: true, cancelled: undefined } : dataOf(found)
+      const { end, cancelled } = found === undefined ? { end: true, cancelled: undefined } : found.data
       // Cancelled elsewhere, or taken for dead.
       if (end !== undefined || cancelled === true) job.cancellation.abort(new GatewayError('client_closed'))
     }
@@ -206,16 +196,15 @@ export class BackgroundResponses {
   }
 
   async #store(job: BackgroundJob): Promise<boolean> {
-    const { store, now, observer } = this.#services
+    const { now, observer } = this.#services
     for (let tries = 0; tries < leaseMs / renewMs; tries++) {
       try {
-        const { account, id } = job.task
-        const found = await store.find(account, id, 0)
-        if (found === undefined || dataOf(found).end !== undefined) return false
+        const found = await this.#latest(job.task)
+        if (found === undefined || found.data.end !== undefined) return false
         const at = await now()
         const times = { dueAt: at, leasedUntil: at + leaseMs, expiresAt: at + streamMs }
-        const next = changedTask(found, { end: job.ended(dataOf(found)) }, times)
-        if (!(await store.replace(next))) continue
+        const next = nextOf(found, { end: job.ended(found.data) }, times)
+        if (!(await this.#replace(next))) continue
         await this.#settle(next)
         return true
       } catch (error) {
@@ -227,10 +216,10 @@ export class BackgroundResponses {
   }
 
   /** Does the next step of a task whose lease has expired. */
-  async #advance(task: TaskRecord): Promise<void> {
-    const { attempt, end, cancelled } = dataOf(task)
+  async #advance(task: StoredJob): Promise<void> {
+    const { account, id, data } = task
+    const { attempt, end, cancelled } = data
     if (end !== undefined) return this.#settle(task)
-    const { account, id } = task
     const stored = await this.#archive(account).find(id)
     const response = { id, ...stored?.response } as ResponseObject
     const at = await this.#services.now()
@@ -239,14 +228,13 @@ export class BackgroundResponses {
       earlier: stored?.input.length ?? 0,
       charge: encoded({ end: { id: attempt, account } }),
     }
-    const next = changedTask(task, { end: failed }, { dueAt: at, leasedUntil: at + leaseMs, expiresAt: at + streamMs })
-    if (await this.#services.store.replace(next)) await this.#settle(next)
+    const next = nextOf(task, { end: failed }, { dueAt: at, leasedUntil: at + leaseMs, expiresAt: at + streamMs })
+    if (await this.#replace(next)) await this.#settle(next)
   }
 
   /** Stores a response that has ended, and ends its hold. If that fails, it is tried again when the lease has expired. */
-  async #settle(task: TaskRecord): Promise<void> {
-    const { store, settle } = this.#services
-    const { end, removed } = dataOf(task)
+  async #settle(task: StoredJob): Promise<void> {
+    const { end, removed } = task.data
     if (end === undefined) return
     const { charge, ...rest } = end
     try {
@@ -256,8 +244,8 @@ export class BackgroundResponses {
       else if (queued !== undefined) {
         await archive.put({ input: queued.input, response: end.response }, queued.input.slice(end.earlier))
       }
-      if (charge !== undefined) await settle(decoded(charge))
-      await store.replace(changedTask(task, { end: rest }, { dueAt: null, leasedUntil: 0 }))
+      if (charge !== undefined) await this.#services.settle(decoded(charge))
+      await this.#replace(nextOf(task, { end: rest }, { dueAt: null, leasedUntil: 0 }))
     } catch (error) {
       this.#services.observer.failure({ id: task.id, error })
       this.start()
@@ -284,7 +272,7 @@ function isOpen({ status }: ResponseObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
 
-function placeOf({ account, id }: Pick<TaskRecord, 'account' | 'id'>): string {
+function placeOf({ account, id }: Pick<StoredJob, 'account' | 'id'>): string {
   return JSON.stringify([account, id])
 }
 
