@@ -6,7 +6,6 @@ import { refuse } from '../../src/http/answers.ts'
 import { redirected } from '../../src/http/exchange.ts'
 import { pathOf } from '../../src/http/target.ts'
 import type { Exchange, Gateway, Mountable, Reply } from '../../src/index.ts'
-import { lazily } from '../../src/records/lazily.ts'
 import { assetReply, type Assets } from './assets.ts'
 import { documentReply, type DocumentOptions } from './document.ts'
 import { noticeReply, redirectReply } from './notice.ts'
@@ -21,14 +20,15 @@ export class Site implements Mountable {
   readonly #api: Mountable
   readonly #options: AdminApiOptions
   readonly #document: DocumentOptions
-  readonly #assets: () => Promise<Assets>
+  readonly #load: () => Promise<Assets>
+  #assets: Promise<Assets> | undefined
 
   constructor(gateway: Gateway, options: AdminApiOptions, document: DocumentOptions, load: () => Promise<Assets>) {
     this.#gateway = gateway
     this.#api = adminApi(gateway, options)
     this.#options = options
     this.#document = document
-    this.#assets = lazily(load)
+    this.#load = load
   }
 
   serves(): boolean {
@@ -66,6 +66,10 @@ export class Site implements Mountable {
     return typeof signIn === 'string' ? redirectReply(signIn) : noticeReply(404, 'You are not signed in', hostHint)
   }
 
+  #loaded(): Promise<Assets> {
+    return (this.#assets ??= this.#load())
+  }
+
   async #signOut(exchange: Exchange): Promise<Reply> {
     const { signIn } = this.#document
     if (typeof signIn !== 'object' || signIn.signOut === undefined) throw new GatewayError('unknown_url')
@@ -76,9 +80,9 @@ export class Site implements Mountable {
 
   async #file(exchange: Exchange, path: string): Promise<Reply> {
     if (path === '' || path.startsWith('?')) return withSlash(exchange)
-    if (path === '/') return documentReply(await this.#assets(), this.#document)
+    if (path === '/') return documentReply(await this.#loaded(), this.#document)
     const [, version = '', file = ''] = /^\/assets\/([^/]+)\/(.+)$/.exec(path) ?? []
-    const reply = assetReply(await this.#assets(), version, file, exchange)
+    const reply = assetReply(await this.#loaded(), version, file, exchange)
     if (reply === undefined) throw new GatewayError('unknown_url')
     return reply
   }

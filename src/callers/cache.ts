@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import { longestTimerMs } from '../http/deadline.ts'
+import { boundedCache } from '../records/bounded-cache.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
 /** How long and how many API keys are cached. */
@@ -26,7 +27,7 @@ interface Flight {
 export class KeyCache {
   readonly #store: KeyStore
   readonly #options: Required<KeyCacheOptions>
-  /** Made for the first entry: a cache allocates memory for its maximum size at once. */
+  /** Undefined until there is an entry, and when nobody calls. */
   #known: LRUCache<string, KeyRecord> | undefined
   #unknown: LRUCache<string, true> | undefined
   readonly #flights = new Map<string, Flight>()
@@ -95,7 +96,7 @@ export class KeyCache {
   }
 
   #cache<Value extends object | true>(ttl: number): LRUCache<string, Value> {
-    return new LRUCache({ max: this.#options.size, ttl, ttlResolution: 0 })
+    return boundedCache(this.#options.size, { ttl, ttlResolution: 0 })
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {

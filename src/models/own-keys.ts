@@ -1,5 +1,5 @@
 /** Calls that are made with the customer's own key at the vendor, and not with the host's. */
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import type { Caller } from '../callers/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
@@ -10,6 +10,7 @@ import { parseFactor, parseRate } from '../money/prices/rate.ts'
 import { shareOf } from '../money/prices/share.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { KeySource } from '../providers/credentials/token.ts'
+import { boundedCache } from '../records/bounded-cache.ts'
 import type { Deployment, Model } from './contract.ts'
 import { isMode, type OwnKey, type OwnKeyMode, type OwnKeyOptions, type OwnKeyQuestion } from './own-key-options.ts'
 import type { KnownVendorKeys } from './vendor-keys/known-keys.ts'
@@ -137,7 +138,7 @@ export class OwnKeys {
 
   #owned({ provider, ...deployment }: Deployment, { apiKey }: OwnKey, price: Price | undefined): Deployment {
     let providers = this.#providers.get(provider)
-    if (providers === undefined) this.#providers.set(provider, (providers = new LRUCache({ max: mostProviders })))
+    if (providers === undefined) this.#providers.set(provider, (providers = boundedCache(mostProviders)))
     let own = providers.get(apiKey)
     if (own === undefined) providers.set(apiKey, (own = withKey(provider, apiKey)))
     return { ...deployment, provider: own, hasOwnKey: true, price: this.#priceOf(price), cost: nothing }

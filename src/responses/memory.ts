@@ -1,6 +1,5 @@
 import { age, callback, checkKnown, count as atLeastOne } from '../records/known-options.ts'
 import { LRUCache } from 'lru-cache'
-import { lazily } from '../records/lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'
 
 /** Options of `memoryResponseStore`. */
@@ -26,34 +25,32 @@ export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): R
   const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
   /** Item → keys of the records that contain it. */
   const places = new Map<string, Set<string>>()
-  const records = lazily(
-    () =>
-      new LRUCache<string, Kept>({
-        max: count,
-        maxSize: bytes,
-        sizeCalculation: sizeOf,
-        dispose({ record }, key) {
-          for (const item of record.items) {
-            const place = keyOf(record.account, item)
-            const keys = places.get(place)
-            keys?.delete(key)
-            if (keys?.size === 0) places.delete(place)
-          }
-        },
-      }),
-  )
+  // Without `max`, for which it would allocate memory at once.
+  const records = new LRUCache<string, Kept>({
+    maxSize: bytes,
+    sizeCalculation: sizeOf,
+    dispose({ record }, key) {
+      for (const item of record.items) {
+        const place = keyOf(record.account, item)
+        const keys = places.get(place)
+        keys?.delete(key)
+        if (keys?.size === 0) places.delete(place)
+      }
+    },
+  })
   const find = (key: string): ResponseRecord | undefined => {
-    const kept = records().get(key)
+    const kept = records.get(key)
     if (kept === undefined) return undefined
     if (clock() - kept.at < ageMs) return kept.record
-    records().delete(key)
+    records.delete(key)
     return undefined
   }
   const put = (record: ResponseRecord) => {
     const key = keyOf(record.account, record.id)
-    records().set(key, { record, at: clock() })
+    records.set(key, { record, at: clock() })
+    if (records.size > count) records.pop()
     // The cache does not accept a record larger than its capacity.
-    if (!records().has(key)) return
+    if (!records.has(key)) return
     for (const item of record.items) {
       const place = keyOf(record.account, item)
       places.set(place, (places.get(place) ?? new Set()).add(key))
@@ -79,13 +76,13 @@ export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): R
     },
     delete(account, id) {
       const key = keyOf(account, id)
-      return find(key) !== undefined && records().delete(key)
+      return find(key) !== undefined && records.delete(key)
     },
     deleteAll(account) {
-      for (const key of Array.from(records().keys())) if (key.startsWith(keyOf(account, ''))) records().delete(key)
+      for (const key of Array.from(records.keys())) if (key.startsWith(keyOf(account, ''))) records.delete(key)
       return false
     },
-    close: () => records().clear(),
+    close: () => records.clear(),
   }
 }
 

@@ -3,11 +3,10 @@
  * The choice needs no store: every process, also after a restart, makes the same one.
  */
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { draw, seedOf, type Seed } from '../conversation/draws.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import type { Deployment } from '../models/contract.ts'
-import { lazily } from '../records/lazily.ts'
+import { boundedCache } from '../records/bounded-cache.ts'
 
 /** Names of conversations that clients send, in the order of precedence. */
 const fields = ['prompt_cache_key', 'session_id']
@@ -64,7 +63,7 @@ function isName(value: unknown): value is string {
 
 /** Clients choose the model names of open deployments. */
 const mostSeeds = 1_000
-const seeds = lazily(() => new LRUCache<string, Seed>({ max: mostSeeds }))
+const seeds = boundedCache<string, Seed>(mostSeeds)
 
 /**
  * For each deployment, a number from 0 to 1 that depends on nothing but the conversation and that deployment (rendezvous
@@ -74,8 +73,8 @@ export function drawsFor(conversation: string): (deployment: Deployment, nth: nu
   const own = seedOf(conversation)
   return ({ provider, model }, nth) => {
     const name = `${provider.name}\0${provider.origin ?? ''}\0${model}\0${nth}`
-    let seed = seeds().get(name)
-    if (seed === undefined) seeds().set(name, (seed = seedOf(name)))
+    let seed = seeds.get(name)
+    if (seed === undefined) seeds.set(name, (seed = seedOf(name)))
     return draw(own, seed)
   }
 }

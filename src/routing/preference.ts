@@ -1,7 +1,6 @@
 /** Which of the deployments of equal order comes first, if the model has a preference. */
-import { LRUCache } from 'lru-cache'
 import type { Deployment, Model } from '../models/contract.ts'
-import { lazily } from '../records/lazily.ts'
+import { boundedCache } from '../records/bounded-cache.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { FirstContentTimes } from './first-content-times.ts'
 
@@ -36,8 +35,8 @@ export interface ServedConversation extends Asked {
 /** Orders deployments by the price of a request or by the time that they take; each process by what it has seen. */
 export class Preference {
   readonly times: FirstContentTimes
-  readonly #warm = lazily(() => new LRUCache<string, Warm>({ max: mostConversations, ttl: warmMs }))
-  readonly #answers = lazily(() => new LRUCache<string, number>({ max: mostModels }))
+  readonly #warm = boundedCache<string, Warm>(mostConversations, { ttl: warmMs })
+  readonly #answers = boundedCache<string, number>(mostModels)
 
   constructor(times: FirstContentTimes) {
     this.times = times
@@ -46,7 +45,7 @@ export class Preference {
   /** `ordered`: in the order of attempts, which stays for what is equal. */
   order({ id, prefer }: Model, ordered: readonly Deployment[], asked: Asked): readonly Deployment[] {
     if (prefer === undefined || ordered.length < 2) return ordered
-    const warm = asked.conversation === undefined ? undefined : this.#warm().get(asked.conversation)
+    const warm = asked.conversation === undefined ? undefined : this.#warm.get(asked.conversation)
     const ranks = prefer === 'price' ? this.#costs(id, ordered, asked, warm) : this.#delays(ordered, warm)
     const ranked = ordered.map((deployment, index) => ({ deployment, rank: ranks[index] as number }))
     ranked.sort(
@@ -62,15 +61,15 @@ export class Preference {
   served({ model, deployment, conversation, promptTokens, usage }: ServedConversation): void {
     const { provider, model: named } = deployment
     const tokens = usage?.prompt_tokens ?? promptTokens
-    if (conversation !== undefined) this.#warm().set(conversation, { provider, model: named, tokens })
+    if (conversation !== undefined) this.#warm.set(conversation, { provider, model: named, tokens })
     if (usage === undefined) return
-    const mean = this.#answers().get(model) ?? usage.completion_tokens
-    this.#answers().set(model, mean + (usage.completion_tokens - mean) / 10)
+    const mean = this.#answers.get(model) ?? usage.completion_tokens
+    this.#answers.set(model, mean + (usage.completion_tokens - mean) / 10)
   }
 
   /** A deployment without a price comes after all others. */
   #costs(id: string, ordered: readonly Deployment[], { promptTokens }: Asked, warm: Warm | undefined): number[] {
-    const usage = usageOf(promptTokens, Math.ceil(this.#answers().get(id) ?? usualTokens))
+    const usage = usageOf(promptTokens, Math.ceil(this.#answers.get(id) ?? usualTokens))
     const cached = { cached_tokens: Math.min(warm?.tokens ?? 0, promptTokens) }
     const again = { ...usage, prompt_tokens_details: cached }
     return ordered.map((each) =>

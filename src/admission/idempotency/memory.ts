@@ -1,6 +1,5 @@
 import { callback, checkKnown, count as atLeastOne } from '../../records/known-options.ts'
 import { LRUCache } from 'lru-cache'
-import { lazily } from '../../records/lazily.ts'
 import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'
 
 /** Options of `memoryIdempotencyStore`. */
@@ -31,7 +30,8 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
   const { count = 10_000, bytes = 64 * 1024 * 1024, clock: now = () => performance.now() } = options
   /** Records held by open requests, least recently renewed first. */
   const held = new Map<string, Held>()
-  const ended = lazily(() => new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf }))
+  // Without `max`, for which it would allocate memory at once.
+  const ended = new LRUCache<string, Ended>({ maxSize: bytes, sizeCalculation: sizeOf })
 
   const holds = (place: string, { attempt }: IdempotencyClaim) => held.get(place)?.attempt === attempt
   const forgetLapsed = () => {
@@ -45,7 +45,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
     begin({ leaseMs, digest, ...claim }) {
       const place = placeOf(claim)
       forgetLapsed()
-      const before = ended().get(place)
+      const before = ended.get(place)
       if (before !== undefined && before.until > now()) {
         const { digest: first, answer } = before
         return { outcome: 'ended', digest: first, ...(answer && { answer }) }
@@ -53,7 +53,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
       const holder = held.get(place)
       if (holder !== undefined && holder.until > now() && holder.attempt !== claim.attempt)
         return { outcome: 'running', digest: holder.digest }
-      ended().delete(place)
+      ended.delete(place)
       held.delete(place)
       held.set(place, { attempt: claim.attempt, digest, until: now() + leaseMs })
       return { outcome: 'begun' }
@@ -63,7 +63,8 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
       const holder = held.get(place)
       if (holder?.attempt !== claim.attempt) return
       held.delete(place)
-      ended().set(place, { digest: holder.digest, answer, until: now() + keepMs })
+      ended.set(place, { digest: holder.digest, answer, until: now() + keepMs })
+      if (ended.size > count) ended.pop()
     },
     forget(claim) {
       const place = placeOf(claim)
@@ -71,12 +72,12 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
     },
     deleteAll(account) {
       const start = `${JSON.stringify([account]).slice(0, -1)},`
-      for (const place of Array.from(ended().keys())) if (place.startsWith(start)) ended().delete(place)
+      for (const place of Array.from(ended.keys())) if (place.startsWith(start)) ended.delete(place)
       return false
     },
     close() {
       held.clear()
-      ended().clear()
+      ended.clear()
     },
   }
 }

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Guard } from '../../records/guard.ts'
-import { lazily } from '../../records/lazily.ts'
+import { boundedCache } from '../../records/bounded-cache.ts'
 import type { Sealing } from '../../records/sealing.ts'
 import type { VendorKeyName, VendorKeyStore } from './contract.ts'
 
@@ -9,7 +8,8 @@ const mostMs = 900
 /** From this age on, the store is asked in the background, so that busy processes never wait for it. */
 const askedMs = 400
 /** Accounts whose keys are kept, and for how long. */
-const kept = { max: 10_000, ttl: 60_000 }
+const mostAccounts = 10_000
+const keptMs = 60_000
 
 /** The keys of an account by provider; the error of one that does not open. */
 type Keys = ReadonlyMap<string, string | Error>
@@ -23,7 +23,7 @@ export class KnownVendorKeys {
   readonly #guard: Guard
   readonly #sealing: Sealing
   readonly #ticks: () => number
-  readonly #known = lazily(() => new LRUCache<string, Keys>(kept))
+  readonly #known = boundedCache<string, Keys>(mostAccounts, { ttl: keptMs })
   readonly #reading = new Map<string, Promise<Keys>>()
   #revision: string | undefined
   /** When the store was asked for it. */
@@ -50,7 +50,7 @@ export class KnownVendorKeys {
 
   /** Forgets what was read, after a change by this process. Reads in progress are not kept either. */
   forget(): void {
-    this.#known().clear()
+    this.#known.clear()
     this.#reading.clear()
   }
 
@@ -72,7 +72,7 @@ export class KnownVendorKeys {
   }
 
   #of(account: string): Keys | Promise<Keys> {
-    return this.#known().get(account) ?? this.#reading.get(account) ?? this.#read(account)
+    return this.#known.get(account) ?? this.#reading.get(account) ?? this.#read(account)
   }
 
   #read(account: string): Promise<Keys> {
@@ -81,7 +81,7 @@ export class KnownVendorKeys {
     const ended = (keys?: Keys) => {
       if (this.#reading.get(account) !== reading) return
       this.#reading.delete(account)
-      if (keys !== undefined) this.#known().set(account, keys)
+      if (keys !== undefined) this.#known.set(account, keys)
     }
     reading.then(ended, () => ended())
     return reading

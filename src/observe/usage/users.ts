@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import { lazily } from '../../records/lazily.ts'
+import { boundedCache } from '../../records/bounded-cache.ts'
 import type { NamedUser, UsageRecord, UsageStore } from './contract.ts'
 
 /** The user under which the usage of all users beyond the maximum of an account is recorded. */
@@ -19,9 +18,9 @@ export class NamedUsers {
   readonly #store: UsageStore
   readonly #most: number
   /** Whether a user is recorded under its own name. */
-  readonly #known = lazily(() => new LRUCache<string, boolean>({ max: 20_000 }))
+  readonly #known = boundedCache<string, boolean>(20_000)
   /** The number of users of each account that this process has admitted, used if the store does not count them. */
-  readonly #counts = lazily(() => new LRUCache<string, number>({ max: 10_000 }))
+  readonly #counts = boundedCache<string, number>(10_000)
 
   constructor(store: UsageStore, most: number) {
     this.#store = store
@@ -36,7 +35,7 @@ export class NamedUsers {
     const learn = (admitted: readonly boolean[]) => {
       users.forEach(({ account, user }, index) => {
         const isAdmitted = admitted[index] === true
-        this.#known().set(nameOf(account, user), isAdmitted, isAdmitted ? {} : { ttl: rejectedMs })
+        this.#known.set(nameOf(account, user), isAdmitted, isAdmitted ? {} : { ttl: rejectedMs })
       })
       return renamed()
     }
@@ -51,7 +50,7 @@ export class NamedUsers {
       const { account, user } = record
       if (!userIsClaimed || user === undefined || user === otherUsers) continue
       const name = nameOf(account, user)
-      if (!this.#known().has(name)) (unknown ??= new Map()).set(name, { account, user })
+      if (!this.#known.has(name)) (unknown ??= new Map()).set(name, { account, user })
     }
     return unknown && [...unknown.values()]
   }
@@ -59,16 +58,16 @@ export class NamedUsers {
   #admit(users: readonly NamedUser[]): readonly boolean[] | Promise<readonly boolean[]> {
     if (this.#store.admitUsers !== undefined) return this.#store.admitUsers(users, this.#most)
     return users.map(({ account }) => {
-      const count = this.#counts().get(account) ?? 0
+      const count = this.#counts.get(account) ?? 0
       if (count >= this.#most) return false
-      this.#counts().set(account, count + 1)
+      this.#counts.set(account, count + 1)
       return true
     })
   }
 
   #renamed({ record, userIsClaimed }: Recording): UsageRecord {
     const { account, user } = record
-    if (!userIsClaimed || user === undefined || this.#known().get(nameOf(account, user)) === true) return record
+    if (!userIsClaimed || user === undefined || this.#known.get(nameOf(account, user)) === true) return record
     return { ...record, user: otherUsers }
   }
 }

@@ -114,7 +114,7 @@ export const inAdmission: Edits = {
     ['two attempts hold one key', 'holder.until > now() && holder.attempt !== claim.attempt', 'holder.until < 0'],
     [
       'an answer is not stored',
-      '      ended().set(place, { digest: holder.digest, answer, until: now() + keepMs })\n',
+      '      ended.set(place, { digest: holder.digest, answer, until: now() + keepMs })\n',
       '',
     ],
     [
