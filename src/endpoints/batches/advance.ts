@@ -25,15 +25,18 @@ export async function advance(services: BatchServices, batch: StoredBatch): Prom
 }
 
 async function step(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+  let current = batch
   try {
     // The process that read its requests has died, and their holds end by themselves.
     if (batch.data.state === 'preparing') return await finish(services, batch, await services.now())
     if (batch.data.state === 'submitting') return await recover(services, batch)
-    return batch.data.state === 'open' ? await check(services, batch) : await settle(services, batch)
+    return batch.data.state === 'open'
+      ? await check(services, batch)
+      : await settle(services, batch, (next) => (current = next))
   } catch (error) {
     const isUnknown = GatewayError.is(error) && error.code === 'not_found' && batch.data.faults + 1 >= maxMisses
     const isLate = (await services.now()) > batch.createdAt + timing.deadlineMs
-    return isUnknown || isLate ? lost(services, batch, error) : later(services, batch, error)
+    return isUnknown || isLate ? lost(services, current, error) : later(services, current, error)
   }
 }
 

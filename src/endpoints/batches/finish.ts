@@ -15,7 +15,11 @@ const spareMs = 10_000
 const never = new AbortController().signal
 
 /** Charges a batch that has ended at the vendor, or releases one that has not begun. Requires the lease. */
-export async function settle(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
+export async function settle(
+  services: BatchServices,
+  batch: StoredBatch,
+  renews: (batch: StoredBatch) => void,
+): Promise<StoredBatch> {
   const { kind, billing } = services
   const { operation = '', empty } = batch.data
   if (empty === true) return released(services, batch)
@@ -35,6 +39,7 @@ export async function settle(services: BatchServices, batch: StoredBatch): Promi
     })
     await reader.keep?.(some)
     current = await renewed(services, current)
+    renews(current)
   }
   try {
     for await (const line of vendor.results(operation, { signal: never })) {

@@ -1,4 +1,5 @@
 /** Anthropic's Message Batches, as its official client uses them. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import Anthropic, { BadRequestError, NotFoundError } from '@anthropic-ai/sdk'
 import { anthropic, openai } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -8,6 +9,7 @@ import {
   memoryTaskStore,
   memoryUsageStore,
   type CallCosts,
+  type Failure,
   type GatewayOptions,
 } from '../../../src/index.ts'
 import { hostedWith } from '../../hosted.ts'
@@ -324,6 +326,35 @@ test('a batch that never reached the vendor is sent again, however long the vend
     .toBe('ended')
   expect(vendor.batches).toHaveLength(1)
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
+})
+
+test('results that keep breaking off, even when some are charged, are reported to the host', async () => {
+  const failures: Failure[] = []
+  const watch = (failure: unknown) => failures.push(failure as Failure)
+  subscribe('modelhatch:failure', watch)
+  onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
+  const { client, vendor, pass, ledger } = await scene({ tasks: { sweepMs: 5 } })
+  const { reply } = vendor
+  let breaks = 3
+  vendor.reply = async (request, response) => {
+    if (!request.url.endsWith('/results') || breaks-- <= 0) return reply(request, response)
+    const { requests = [] } = vendor.batches[0] ?? {}
+    response.writeHead(200, { 'content-type': 'application/x-jsonl' })
+    const lines = requests.slice(0, 66).map(({ custom_id, params }) => ({ custom_id, result: succeeded(params) }))
+    response.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => response.destroy())
+  }
+  const { id } = await client.messages.batches.create({
+    requests: Array.from({ length: 70 }, (_, index) => ask(`r${index}`)),
+  })
+  await expect
+    .poll(async () => {
+      pass()
+      vendor.end()
+      return (await client.messages.batches.retrieve(id)).processing_status
+    })
+    .toBe('ended')
+  expect(failures).toHaveLength(1)
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 70n * 50n })
 })
 
 test('without the option there are no such paths, and with it the storage must keep batches', async () => {
