@@ -31,9 +31,7 @@ export async function keepOrFail(services: TaskServices, task: StoredTask): Prom
   try {
     await services.billing.keep(task)
   } catch (error) {
-    const { code, message, param } = GatewayError.from(error)
-    await finish(services, task, { state: 'failed', error: { code, message }, refusal: { code, message, param } })
-    throw error
+    return refuse(services, task, error)
   }
 }
 
@@ -63,11 +61,21 @@ export async function submit(
     } catch (error) {
       if (!wasNotBegun(error)) return unclear(services, current, deployment, error)
       failure = error
-      if (GatewayError.from(error).status < 500 && GatewayError.from(error).status !== 429) break
+      if (!isPassing(error)) break
     }
   }
+  return refuse(services, current, failure)
+}
+
+/** Whether the same request may succeed later. */
+export function isPassing(error: unknown): boolean {
+  const { status } = GatewayError.from(error)
+  return status >= 500 || status === 429
+}
+
+async function refuse(services: TaskServices, task: StoredTask, failure: unknown): Promise<never> {
   const { code, message, param } = GatewayError.from(failure)
-  await finish(services, current, { state: 'failed', error: { code, message }, refusal: { code, message, param } })
+  await finish(services, task, { state: 'failed', error: { code, message }, refusal: { code, message, param } })
   throw failure
 }
 
@@ -117,8 +125,8 @@ async function resubmit(services: TaskServices, task: StoredTask, deployment: Vi
     return await accepted(services, task, await start(services, task, deployment))
   } catch (error) {
     if (!wasNotBegun(error)) return unclear(services, task, deployment, error)
-    const { code, message, status } = GatewayError.from(error)
-    if (status >= 500 || status === 429) return postponed(services, task, await services.now())
+    const { code, message } = GatewayError.from(error)
+    if (isPassing(error)) return postponed(services, task, await services.now())
     return fail(services, task, code, message)
   }
 }

@@ -12,7 +12,7 @@ import { decided, decisionMs, earlierTask, insertTask, requireSame, taskId } fro
 import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
-import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
+import { intentLeaseMs, isPassing, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { fromRecord, Tasks } from './stored.ts'
 import type { SweeperOptions } from './sweeper.ts'
 import { deletedAt, isFinal, type StoredTask, type VideoTask } from './task.ts'
@@ -64,7 +64,7 @@ export class VideoTasks extends Tasks<VideoTask> {
     const id = taskId('video_', caller.account, 'videos', idempotencyKey)
     const earlier =
       idempotencyKey === undefined ? undefined : await earlierTask<VideoTask>(this.#services, caller.account, id)
-    if (earlier !== undefined) return this.#repeated(earlier, submission)
+    if (earlier !== undefined && !(await this.#forgotten(earlier))) return this.#repeated(earlier, submission)
     const deployments = await this.#services.deployments(submission.request.model)
     const first = deployments[0]
     if (first === undefined) {
@@ -184,6 +184,13 @@ export class VideoTasks extends Tasks<VideoTask> {
     return task
   }
 
+  /** Whether a repeated request runs again: the earlier one was refused for a reason that may have passed. */
+  async #forgotten(task: StoredTask): Promise<boolean> {
+    if (task.data.refusal === undefined || task.dueAt !== null || !isPassing(refusalOf(task.data.refusal))) return false
+    await save(this.#services, { ...task, version: task.version + 1, expiresAt: await this.#services.now() })
+    return true
+  }
+
   /** The task of an earlier request with the same key, or the refusal that this got. Throws a 409 if that was another request. */
   async #repeated(task: StoredTask, submission: Submission): Promise<StoredTask> {
     const until = (current: StoredTask) => {
@@ -250,9 +257,11 @@ function repetition(task: StoredTask, submission: Submission): StoredTask {
     throw new GatewayError('conflict', { message, shouldRetry: false })
   }
   tell(submission, task)
-  if (refusal !== undefined) {
-    const { code, message, param } = refusal
-    throw new GatewayError(code, { message, shouldRetry: false, ...(param !== null && { param }) })
-  }
+  if (refusal !== undefined) throw refusalOf(refusal)
   return task
+}
+
+function refusalOf({ code, message, param }: NonNullable<VideoTask['refusal']>): GatewayError {
+  const shouldRetry = isPassing(new GatewayError(code)) ? undefined : false
+  return new GatewayError(code, { message, shouldRetry, param: param ?? undefined })
 }

@@ -125,6 +125,22 @@ describe('a submission', () => {
     expect(world.jobs).toEqual([])
   })
 
+  test('refused for a reason that may have passed runs again, and concurrent repetitions are one task', async () => {
+    const world = new World({ kind: 'none' })
+    world.faults.push('unreachable', 'unreachable')
+    const { tasks } = world.process()
+    const code = 'service_unavailable'
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject({ code })
+    await expect(world.process().tasks.create(submission('k'))).rejects.toMatchObject({ code, shouldRetry: undefined })
+    const again = await Promise.all(
+      Array.from({ length: 5 }, async () => world.process().tasks.create(submission('k'))),
+    )
+    expect(new Set(again.map(({ id }) => id)).size).toBe(1)
+    expect(again[0]?.data.state).toBe('pending')
+    expect(world.jobs).toHaveLength(1)
+    expect([...world.holds.values()].filter((hold) => hold.state === 'held')).toHaveLength(1)
+  })
+
   test('with the idempotency key of a different request is a conflict', async () => {
     const world = new World({ kind: 'token' })
     const { tasks } = await started(world, 'k')

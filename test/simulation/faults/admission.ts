@@ -21,12 +21,12 @@ export const inAdmission: Edits = {
     ],
     [
       'a call is settled twice, each time anew',
-      '      this.#vacate()\n      this.#end(returned, end)',
-      '      this.#vacate()\n      this.#end(undefined, end && { ...end, id: `${end.id}-` })\n      this.#end(returned, end)',
+      '      this.#vacate()\n      this.stored = this.#end(returned, end)',
+      '      this.#vacate()\n      void this.#end(undefined, end && { ...end, id: `${end.id}-` })\n      this.stored = this.#end(returned, end)',
     ],
     [
       'the place of a completed call is kept',
-      '      this.#vacate()\n      this.#end(returned, end)',
+      '      this.#vacate()\n      this.stored = this.#end(returned, end)',
       '      this.#end(returned && { ...returned, places: none }, end)',
     ],
     [
