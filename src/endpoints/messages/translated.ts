@@ -8,18 +8,13 @@ import type { ClientWire } from '../translated/plan.ts'
 import { countTranslated } from '../translated/count.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
 import { tellUnsaid } from '../translated/unsaid.ts'
-import { fallbacksOf, inWords, withFallbacks } from './field-fallbacks.ts'
 import { openEvents, type OpenMessage } from './open-message.ts'
 
 const client: ClientWire = {
   format: messages,
   idPrefix: 'msg_',
   hints: new Set(['reasoning', 'temperature', 'topP', 'topK', 'parallel', 'user', 'tier']),
-  ask(provider, call, request, { format: { name } }, send) {
-    return withFallbacks(provider, call.model, request, fallbacksOf[name] ?? {}, (fields) => {
-      return send(inWords(fields, request))
-    })
-  },
+  asksAgain: true,
 }
 
 /** They mark what a vendor is to cache, which vendors of other formats do by themselves. */

@@ -9,6 +9,7 @@ import type { AnswerContext } from '../chunk-answer.ts'
 import { afterFirstPiece } from '../first-content.ts'
 import { withoutCosts } from '../messages/headers.ts'
 import { overlaid, replaceLarge } from '../order.ts'
+import { withFallbacks } from './fallbacks.ts'
 import { withoutRefused } from './hints.ts'
 import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type Asking, type Plan } from './plan.ts'
 import { isPlaced, planOrSkip, withClientField } from './refusals.ts'
@@ -45,11 +46,17 @@ export async function askVendor(asking: Asking, itself: boolean, changes: Change
   const meant = changes.conversation === undefined ? read : changes.conversation(read)
   const conversation = context.inspection === undefined ? meant : await context.inspection.asked(meant)
   try {
-    const plan = planned(asking, wire, conversation)
-    if (call.large === true) await yieldIfLarge(call)
-    const request = changes.request === undefined ? plan.request : changes.request(plan.request)
-    const { answer, sent } = await asked(asking, wire, request)
-    return { answer, wire, sent, plan: plan.answerPlan(sent) }
+    const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
+    tellOwnFields(meant.turns, wire.format.name, (place) => context.meter.omit?.(place))
+    tellOwnFields(meant.tools, wire.format.name, (place) => context.meter.omit?.(place))
+    const plan = (said: Conversation) => planned(asking, wire, said, meant)
+    const send = async (made: Plan): Promise<AnsweredBy> => {
+      if (call.large === true) await yieldIfLarge(call)
+      const sent = changes.request === undefined ? made.request : changes.request(made.request)
+      return { answer: await asked(asking, wire, sent), wire, sent, plan: made.answerPlan(sent) }
+    }
+    if (client.asksAgain !== true) return await send(plan(meant))
+    return await withFallbacks({ provider, call, names: wire.format.fieldNames }, meant, plan, send)
   } catch (thrown) {
     throw isPlaced(thrown) ? thrown : withClientField(thrown, wire, client, call.request as Fields)
   }
@@ -61,35 +68,28 @@ function streamedAs({ stream }: Call<unknown>, conversation: Conversation): Conv
   return (settings.stream ?? false) === stream ? conversation : { ...conversation, settings: { ...settings, stream } }
 }
 
-function planned(asking: Asking, wire: VendorWire, conversation: Conversation): Plan {
-  const { client, context } = asking
-  const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
-  const { name } = wire.format
-  const omit = (place: string) => context.meter.omit?.(place)
+function planned(asking: Asking, wire: VendorWire, conversation: Conversation, meant: Conversation): Plan {
+  const { hints, format } = asking.client
+  const { meter, order } = asking.context
   const plan = (said: Conversation) => {
-    refuseServers(said, name, context.order.model)
-    return planFor(asking, wire, said)
+    refuseServers(said, wire.format.name, order.model)
+    return planFor(asking, wire, said, meant)
   }
-  tellOwnFields(meant.turns, name, omit)
-  tellOwnFields(meant.tools, name, omit)
-  const { hints, format } = client
-  if (hints === undefined) return planOrSkip(() => plan(meant))
-  return planOrSkip(() => withoutRefused(meant, hints, format.fieldNames, omit, plan))
+  if (hints === undefined) return planOrSkip(() => plan(conversation))
+  const omit = (place: string) => meter.omit?.(place)
+  return planOrSkip(() => withoutRefused(conversation, hints, format.fieldNames, omit, plan))
 }
 
-/** What the vendor answered, and to which request: it may have refused an earlier one. */
-interface Answered {
-  readonly answer: VendorAnswer
-  readonly sent: Fields
-}
-
-function asked({ client, provider, call, context }: Asking, wire: VendorWire, request: Fields): Promise<Answered> {
-  const send = (sent: Fields) => {
-    const made = replaceLarge(call, sent)
-    const own = wire.format === client.format ? withHeadersOf(call, made, context) : made
-    return Promise.resolve(wire.ask(provider, own as Call<never>)).then((answer) => begun(answer, sent))
-  }
-  return client.ask === undefined ? send(request) : client.ask(provider, call, request, wire, send)
+/** A refusal may be the first that a stream says. */
+async function asked(
+  { client, provider, call, context }: Asking,
+  wire: VendorWire,
+  request: Fields,
+): Promise<VendorAnswer> {
+  const made = replaceLarge(call, request)
+  const own = wire.format === client.format ? withHeadersOf(call, made, context) : made
+  const answer = await wire.ask(provider, own as Call<never>)
+  return Symbol.asyncIterator in answer ? afterFirstPiece(answer) : answer
 }
 
 /** For a vendor with the client's own format. */
@@ -100,12 +100,6 @@ function withHeadersOf(
 ): Call<unknown> {
   if (clientHeaders === undefined || model === undefined) return call
   return overlaid(call, { clientHeaders: withoutCosts(clientHeaders, model, (name) => meter.omit?.(name)) })
-}
-
-/** A refusal may be the first that a stream says. */
-function begun(answer: VendorAnswer, sent: Fields): Answered | Promise<Answered> {
-  if (!(Symbol.asyncIterator in answer)) return { answer, sent }
-  return afterFirstPiece(answer).then((flow) => ({ answer: flow, sent }))
 }
 
 const endpoints: Readonly<Record<FormatName, string>> = {

@@ -3,11 +3,13 @@ import { ignore } from '../../http/ignore.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { forceParse } from '../../providers/yielding.ts'
 import type { Fields } from '../../wire/json.ts'
+import type { Conversation } from '../../conversation/conversation.ts'
 import { givenName } from '../../formats/field-names.ts'
 import type { ConversationField } from '../../formats/format.ts'
 import { replaceLarge } from '../order.ts'
 import type { ClientWire } from './plan.ts'
 import { withClientField } from './refusals.ts'
+import { withFallbacks } from './fallbacks.ts'
 import { withoutRefused, type Hints } from './hints.ts'
 import { countingWireFor } from './vendor-wires.ts'
 
@@ -31,12 +33,14 @@ export async function countTranslated(
     nameOf: (field: ConversationField) => givenName(field, client.format.fieldNames, call.request as Fields) ?? field,
     omit: ignore,
   }
-  const send = async (request: Fields) => count(replaceLarge(call, request) as Call<never>)
-  try {
-    const request = withoutRefused(conversation, client.hints ?? none, client.format.fieldNames, ignore, (said) =>
+  const plan = (meant: Conversation) =>
+    withoutRefused(meant, client.hints ?? none, client.format.fieldNames, ignore, (said) =>
       wire.format.writeRequest(wire.format.prepare?.(said, target).conversation ?? said, target),
     )
-    return await (client.ask === undefined ? send(request) : client.ask(provider, call, request, wire, send))
+  const send = async (request: Fields) => count(replaceLarge(call, request) as Call<never>)
+  try {
+    if (client.asksAgain !== true) return await send(plan(conversation))
+    return await withFallbacks({ provider, call, names: wire.format.fieldNames }, conversation, plan, send)
   } catch (thrown) {
     throw withClientField(thrown, wire, client, call.request as Fields)
   }

@@ -21,7 +21,7 @@ export function withoutRefused<Plan>(
     } catch (thrown) {
       const param = thrown instanceof GatewayError ? thrown.param : null
       const field = param === null ? undefined : fieldAt(param, names)
-      const less = field === undefined || !hints.has(field) ? undefined : without(asked, field)
+      const less = field === undefined || !hints.has(field) ? undefined : withValue(asked, field, undefined)
       if (param === null || less === undefined) throw thrown
       omit(param)
       asked = less
@@ -29,12 +29,27 @@ export function withoutRefused<Plan>(
   }
 }
 
-/** Undefined if the conversation does not have the field. */
-function without(conversation: Conversation, field: ConversationField): Conversation | undefined {
-  if (field === 'parallel') {
-    const { parallel, ...others } = conversation
-    return parallel === undefined ? undefined : others
-  }
-  const { [field as keyof Settings]: value, ...settings } = conversation.settings
-  return value === undefined ? undefined : { ...conversation, settings }
+const outside = ['parallel', 'output'] as const
+
+/** What a conversation says in a field that is no list. */
+export function valueOf(conversation: Conversation, field: ConversationField): unknown {
+  const name = outside.find((each) => each === field)
+  return name === undefined ? conversation.settings[field as keyof Settings] : conversation[name]
+}
+
+/** The conversation with another value in such a field, or without it. Undefined if it does not have the field. */
+export function withValue(
+  conversation: Conversation,
+  field: ConversationField,
+  value: unknown,
+): Conversation | undefined {
+  if (valueOf(conversation, field) === undefined) return undefined
+  const name = outside.find((each) => each === field)
+  if (name !== undefined) return changed(conversation, name, value)
+  return { ...conversation, settings: changed(conversation.settings, field, value) }
+}
+
+function changed<Whole extends object>(whole: Whole, name: string, value: unknown): Whole {
+  const { [name]: _, ...others } = whole as Record<string, unknown>
+  return (value === undefined ? others : { ...others, [name]: value }) as Whole
 }

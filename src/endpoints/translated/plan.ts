@@ -24,14 +24,8 @@ export interface ClientWire {
   readonly asksOwnName?: boolean
   /** What is left out rather than refused. Default: nothing. */
   readonly hints?: Hints
-  /** Asks the vendor; default: once. For clients that send the same fields to every model. */
-  readonly ask?: <Answered>(
-    provider: Provider,
-    call: Call<unknown>,
-    request: Fields,
-    wire: VendorWire,
-    send: (request: Fields) => Promise<Answered>,
-  ) => Promise<Answered>
+  /** Whether vendors are asked again without what they refuse, as such clients send the same fields to every model. Default false. */
+  readonly asksAgain?: boolean
 }
 
 /** What a client asks a provider. */
@@ -91,11 +85,12 @@ function askedFor({ client, context, repeated }: Asking, reasoning: Asked['reaso
   }
 }
 
-export function planFor(asking: Asking, wire: VendorWire, conversation: Conversation): Plan {
+/** `conversation`: what the vendor is told of what the client has `meant`. */
+export function planFor(asking: Asking, wire: VendorWire, conversation: Conversation, meant: Conversation): Plan {
   const { provider, call } = asking
   const { format } = asking.client
   const { order, meter } = asking.context
-  const shown = format.shownReasoning?.(conversation) ?? 'shown'
+  const shown = format.shownReasoning?.(meant) ?? 'shown'
   const maker = wire.maker(provider, call)
   const target: Target<unknown> = {
     model: order.model,
@@ -107,12 +102,12 @@ export function planFor(asking: Asking, wire: VendorWire, conversation: Conversa
     omit: (place) => meter.omit?.(place),
   }
   const prepared = wire.format.prepare?.(conversation, target) ?? { conversation, stages: () => [] }
-  const clientCalls = format.clientCalls?.(conversation)
+  const clientCalls = format.clientCalls?.(meant)
   return {
     request: wire.format.writeRequest(prepared.conversation, target),
     answerPlan(sent) {
       const stops = wire.format.stopsIn(sent)
-      const others = (conversation.settings.stops ?? []).filter((stop) => stop !== '' && !stops.includes(stop))
+      const others = (meant.settings.stops ?? []).filter((stop) => stop !== '' && !stops.includes(stop))
       return {
         source: { maker, stops, failure: failureOf(wire, call) },
         stages: [

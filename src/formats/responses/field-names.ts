@@ -7,7 +7,7 @@ export const fieldNames: FieldNames = {
   toolChoice: ['tool_choice'],
   parallel: ['parallel_tool_calls'],
   output: ['text.format'],
-  reasoning: ['reasoning.effort'],
+  reasoning: ['reasoning.effort', 'reasoning'],
   user: ['safety_identifier', 'user'],
   tier: ['service_tier'],
   max: ['max_output_tokens'],

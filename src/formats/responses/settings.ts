@@ -38,7 +38,8 @@ function reasoningOf(
 ): Fields | undefined {
   if (reasoning === undefined) return undefined
   const effort = effortOf(reasoning, max)
-  const asksText = reasoning.show === 'summary' || (shown === 'shown' && reasoning.mode !== 'off')
+  const { show, mode } = reasoning
+  const asksText = show === 'summary' || (shown === 'shown' && show !== 'hidden' && mode !== 'off')
   if (effort === undefined && !asksText) return undefined
   return { effort, summary: asksText ? 'auto' : undefined }
 }
