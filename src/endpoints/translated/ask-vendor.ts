@@ -73,7 +73,10 @@ function planned(asking: Asking, wire: VendorWire, conversation: Conversation, m
   const { meter, order } = asking.context
   const plan = (said: Conversation) => {
     refuseServers(said, wire.format.name, order.model)
-    return planFor(asking, wire, said, meant)
+    const { reasoning } = said.settings
+    // For a model without reasoning it is as if the client had asked for none.
+    if (reasoning === conversation.settings.reasoning) return planFor(asking, wire, said, meant)
+    return planFor(asking, wire, said, { ...meant, settings: { ...meant.settings, reasoning } })
   }
   if (hints === undefined) return planOrSkip(() => plan(conversation))
   const omit = (place: string) => meter.omit?.(place)
