@@ -18,7 +18,7 @@ export async function sumLines(sql: Sql, filter: UsageLineFilter): Promise<Usage
   const members = fields.map((name) => `${member(name)} AS ${name}`)
   const rows = (some: readonly string[]) => `SELECT account, model, ${members.join(', ')}
     FROM @.calls c ${first} @.usage_labels l ON l.label = c.label CROSS JOIN ${elements('c.lines', fields)}
-    ${where([...present, ...owner.conditions, ...when, ...some])}`
+    ${where([...present, ...owner.conditions, ...(some.length > 0 ? some : when)])}`
   const text = (
     lines: string,
   ) => `SELECT account, model, item, per, price, sum(CAST(quantity AS ${sql.dialect.types.integer})) AS quantity

@@ -52,7 +52,7 @@ export async function summed(sql: Sql, question: UsageQuestion): Promise<UsageSu
           CASE WHEN outcome IS NULL THEN 0 ELSE 1 END AS incomplete,
           ${[...sumColumns, ...amountParts, ...missingParts].join(', ')}
         FROM @.calls c ${sql.dialect.first} @.usage_labels l ON l.label = c.label
-        ${where([...owner.conditions, ...filter, ...when, ...some])}`,
+        ${where([...owner.conditions, ...filter, ...(some.length > 0 ? some : when)])}`,
     }
   })
   const values = {

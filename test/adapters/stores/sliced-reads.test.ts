@@ -119,6 +119,27 @@ test('a sum of many labels is read in slices, each at most twice as long as the 
   spans.forEach((span, index) => expect(span).toBeLessThanOrEqual(2 * (spans[index - 1] ?? 5)))
 })
 
+test('a slice is found by its own times, because an index leads to only one of two lower bounds', async () => {
+  const statements = new Set<string>()
+  const prepare = raw.prepare.bind(raw)
+  raw.prepare = (sql) => {
+    statements.add(sql)
+    return prepare(sql)
+  }
+  const { usage } = sqlite(raw)
+  const lines = [{ item: 'input', quantity: 1, per: 1, price: '1' }]
+  await usage.append(
+    Array.from({ length: 10 }, (_, index) => usageRecord({ id: `req_${index}`, startedAt: index * 100, lines })),
+  )
+  statements.clear()
+  const range = { from: 150, to: 750 }
+  expect(await usage.summarise({ by: ['session'], ...range })).toMatchObject([{ requests: 6 }])
+  expect(await usage.sumLines?.(range)).toMatchObject([{ quantity: 6 }])
+  const ofCalls = [...statements].filter((sql) => sql.includes('FROM modelhatch_calls c'))
+  expect(ofCalls.length).toBeGreaterThan(3)
+  for (const sql of ofCalls) expect(sql.match(/started_at >=? \?/g)?.length, sql).toBe(1)
+})
+
 test('requests with a tag are found without reading all labels or all refused requests at once', async () => {
   const statements = new Set<string>()
   const prepare = raw.prepare.bind(raw)
