@@ -2,15 +2,15 @@
 import type { Block, Conversation, Turn } from '../conversation/conversation.ts'
 import { fold } from '../conversation/fold.ts'
 import { parseJson } from '../conversation/json.ts'
-import type { Answer, Part } from '../conversation/parts.ts'
+import type { Answer, Part, End } from '../conversation/parts.ts'
 import { chat } from '../formats/chat/chat.ts'
 import type { Format, Source } from '../formats/format.ts'
 import { gemini } from '../formats/gemini/gemini.ts'
 import { messages } from '../formats/messages/messages.ts'
 import { responses } from '../formats/responses/responses.ts'
-import { entryIn, fieldsOf, isRecord, type Fields } from '../wire/json.ts'
-import { readCompletion, readCompletionRequest } from './completions/logged.ts'
+import { entryIn, fieldsOf, isRecord, type Fields, itemsOf, textOf } from '../wire/json.ts'
 import type { ContentReading, LoggedAnswer, LoggedRequest } from '../observe/content/content.ts'
+import { text } from '../formats/chat/text.ts'
 
 type Reading = Pick<Format<never>, 'readRequest' | 'readAnswer' | 'eventReader'>
 
@@ -110,4 +110,31 @@ function plainBlock(given: Block): Block {
   const { state: _, place: __, ...block } = given
   if (block.kind !== 'result') return block
   return { ...block, blocks: block.blocks.map(plainBlock) }
+}
+
+/** Each prompt is a turn. Throws for prompts of tokens, which are no texts. */
+function readCompletionRequest(body: Fields): Conversation {
+  const { prompt } = body
+  const prompts = Array.isArray(prompt) ? (prompt as unknown[]) : [prompt ?? '']
+  if (!prompts.every((each) => typeof each === 'string')) throw new TypeError('a prompt is no text')
+  const turns = prompts.map((each) => ({ role: 'user', blocks: [{ kind: 'text', text: each }] }) as const)
+  return { ...text.readRequest({ ...body, prompt: '' }), turns }
+}
+
+/** Beyond any that the gateway serves. */
+const mostChoices = 1_024
+const reasons: Readonly<Record<string, End>> = { length: { reason: 'length' }, content_filter: { reason: 'filter' } }
+
+/** Of a whole answer, or of the events of one. */
+function readCompletion(pieces: readonly unknown[]): Answer {
+  const choices: { text: string; end?: End }[] = []
+  for (const choice of pieces.flatMap((piece) => itemsOf(fieldsOf(piece)['choices']).map(fieldsOf))) {
+    const { index = 0, finish_reason: finish } = choice
+    while (choices.length <= Number(index) && choices.length < mostChoices) choices.push({ text: '' })
+    const known = choices[Number(index)]
+    if (known === undefined) continue
+    known.text += textOf(choice['text'])
+    if (typeof finish === 'string') known.end = entryIn(reasons, finish) ?? { reason: 'stop' }
+  }
+  return { choices: choices.map(({ text: said, ...end }) => ({ blocks: [{ kind: 'text', text: said }], ...end })) }
 }

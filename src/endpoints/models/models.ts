@@ -8,10 +8,9 @@ import type { Model } from '../../models/contract.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { defineEndpoint } from '../define.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
-import { anthropicModel, anthropicPage } from './anthropic.ts'
 import { contentModel, contentPage } from './google.ts'
 import { codexModel } from './codex.ts'
-import { pageAfter } from './paging.ts'
+import { pageAfter, pageAround } from './paging.ts'
 
 /**
  * `GET /v1/models`. With the header `anthropic-version`, in Anthropic's format; with `x-goog-api-key`, in Google's; with `client_version` in the query, in
@@ -95,5 +94,28 @@ function modelObject(
     owned_by: model.ownedBy,
     ...(model.contextWindow !== undefined && { context_window: model.contextWindow }),
     ...(price && { price }),
+  }
+}
+
+/** A page of models. Anthropic's lists always have the paging fields. */
+function anthropicPage(models: readonly Model[], query: URLSearchParams): object {
+  const { page, more } = pageAround(models, query)
+  return { data: page.map((model) => anthropicModel(model)), ...more }
+}
+
+/** One model. `id`: the name that the client used, if it is an alias. */
+function anthropicModel(model: Model, id: string = model.id): object {
+  return {
+    type: 'model',
+    id,
+    display_name: model.displayName ?? id,
+    created_at: new Date(model.created * 1000).toISOString(),
+    max_input_tokens: model.contextWindow ?? null,
+    max_tokens: model.maxOutputTokens ?? null,
+    capabilities: null,
+    lifecycle: 'active',
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
   }
 }

@@ -1,16 +1,18 @@
-import { keepAliveFrame } from '../../http/sse.ts'
+import { keepAliveFrame, eventFrame, sseHeaders } from '../../http/sse.ts'
 import type { ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { beginningOf } from '../beginning.ts'
 import { defineEndpoint } from '../define.ts'
-import type { CallEndpoint, Detached } from '../endpoint.ts'
+import type { CallEndpoint, Detached, Early } from '../endpoint.ts'
 import { discard, replyOf } from '../open.ts'
 import { overlaid } from '../order.ts'
 import { openResponse, progressOf, responseFrames, withIds, type OpenResponse } from './answer.ts'
 import type { BackgroundJob } from './background-job.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import type { ResponseProgress } from './progress.ts'
-import { prewarmed } from './prewarm.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
+import type { Reply } from '../../http/exchange.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { responseUsage } from '../../wire/response-usage.ts'
 
 /** `POST /v1/responses`. */
 export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrder> = defineEndpoint({
@@ -62,4 +64,25 @@ async function detached(order: ResponseOrder, beginning: Promise<BackgroundJob>)
 /** The progress of the latest attempt; a new one before the first attempt. */
 function currentProgress(context: ResponseContext): ResponseProgress {
   return (context.order.progress ??= progressOf(context, true))
+}
+
+/**
+ * The reply to a request that only prepares the next one: a response without output, which the next request continues.
+ * Rejects if it cannot be stored.
+ */
+async function prewarmed(order: ResponseOrder, { id, startedAt }: Early): Promise<Reply> {
+  const response = emptyResponse({ id, order, startedAt })
+  const completed: ResponseObject = {
+    ...response,
+    status: 'completed',
+    completed_at: response.created_at,
+    usage: responseUsage(usageOf(0, 0)),
+  }
+  const input = withIds(id, order)
+  await order.archive?.put({ input, response: completed }, input.slice(order.conversation.earlier))
+  const body = [
+    eventFrame('response.created', { type: 'response.created', sequence_number: 0, response }),
+    eventFrame('response.completed', { type: 'response.completed', sequence_number: 1, response: completed }),
+  ].join('')
+  return { status: 200, headers: sseHeaders, body }
 }

@@ -4,14 +4,16 @@ import { isMediaType } from '../../http/media-type.ts'
 import type { ContentPart, GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import { isRecord } from '../../wire/json.ts'
 import { readCount, readError, readJsonObject, requireSuccess } from '../answer.ts'
-import type { Call, ContentAnswer } from '../contract.ts'
+import type { Call, ContentAnswer, InteractionAnswer } from '../contract.ts'
 import { readValues } from '../events.ts'
 import type { Transfer } from '../transfer.ts'
 import { messageOf, vendorError } from '../vendor-error.ts'
 import { forceParse } from '../yielding.ts'
-import { readFault } from '../content/fault.ts'
+import { readFault, readInteractionFault } from '../content/fault.ts'
 import { noSignature } from '../content/signatures.ts'
 import { collectionOf, type Vendor } from './vendor.ts'
+import type { InteractionObject, InteractionRequest } from '../../wire/interactions.ts'
+import { jsonBody, sentFor } from '../client.ts'
 
 /** In the path, and not in the body. */
 const withoutPath = { model: undefined, stream: undefined }
@@ -108,4 +110,16 @@ function* responsesIn<Event extends object>(values: readonly unknown[]): Generat
     if (value instanceof Error) throw value
     if (isRecord(value)) yield value as Event
   }
+}
+
+/** Asks for an answer: whole, or as events. Google keeps nothing of it: the gateway sends the whole conversation each time. */
+export async function interact(vendor: Vendor, call: Call<InteractionRequest>): Promise<InteractionAnswer> {
+  await call.prepare?.()
+  const model = call.model.replace(/^models\//, '')
+  const body = call.json({ model, store: false, stream: call.stream ? true : undefined })
+  const transfer = await vendor.client.send({ path: '/interactions', body, headers: jsonBody, ...sentFor(call) })
+  await requireSuccess(transfer, call, readInteractionFault)
+  if (isMediaType(transfer.contentType, 'text/event-stream'))
+    return eventsIn<InteractionObject>(readValues(transfer, parseJson))
+  return (await readJsonObject(transfer, vendor.client.answerBytes)) as InteractionAnswer
 }
