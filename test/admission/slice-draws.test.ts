@@ -1,6 +1,7 @@
 /** What a process tells the store about what it has drawn in advance. */
 import { expect, test } from 'vitest'
 import type { SliceEnds } from '../../src/admission/contract.ts'
+import { Slice } from '../../src/admission/slices/slice.ts'
 import { Slices } from '../../src/admission/slices/slices.ts'
 
 test('a draw is told again with what follows it, until the store has accepted it', async () => {
@@ -46,4 +47,36 @@ test('of calls that arrive at once, one asks for a slice', async () => {
   await Promise.all(Array.from({ length: 10 }, (_, index) => call(`at once ${index}`)))
   expect(wishes).toBe(1)
   await slices.close()
+})
+
+test('a slice that a call has not fitted into goes back by its time, although no call ends', async () => {
+  const returned = Promise.withResolvers<SliceEnds>()
+  const slices = new Slices({
+    ms: 50,
+    admit: (_, { amount }, slice) => {
+      const limits = { admitted: true, left: [], free: [] }
+      if (amount > 1n) return { limits, hold: { outcome: 'insufficient', balance: 0n } }
+      return { limits, hold: { outcome: 'held', balance: 10n }, ...(slice && { ahead: slice.calls }) }
+    },
+    finish: (ends) => returned.resolve(ends),
+  })
+  const admit = (id: string, amount: bigint) =>
+    slices.admit({ id, rates: [], places: [], leaseMs: 60_000 }, { id, account: 'acme', amount, leaseMs: 60_000 })
+  for (const id of ['alone', 'first']) await admit(id, 1n)
+  await admit('large', 5n)
+  expect((await returned.promise).returns).toMatchObject([{ account: 'acme' }])
+})
+
+test('a slice that goes back long after its time gives no units back, which have come back by themselves', async () => {
+  const rate = { bucket: 'requests', limit: 10, periodMs: 1_000, burst: 10, cost: 1 }
+  const hold = { id: 'first', account: 'acme', amount: 1n, leaseMs: 60_000 }
+  const claim = { id: 'first', rates: [rate], places: [], leaseMs: 60_000 }
+  const verdict = {
+    limits: { admitted: true, left: [8], free: [] },
+    hold: { outcome: 'held', balance: 9n },
+    ahead: 1,
+  } as const
+  const slice = () => new Slice({ id: 'slice 1', calls: 1, ms: 500 }, 1_000, claim, hold, verdict)
+  expect(slice().rest(2_000).corrections).toEqual([{ ...rate, cost: -1 }])
+  expect(slice().rest(2_001).corrections).toEqual([])
 })

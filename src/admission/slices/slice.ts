@@ -61,9 +61,10 @@ export class Slice {
     }
   }
 
-  /** What is to be returned of it now. */
-  get rest(): SliceReturn {
+  /** What is to be returned of it. Units only in time: later, the rates have refilled, and would be given too much. */
+  rest(now: number): SliceReturn {
     const { rates, places } = this.#claim
+    if (now > this.until + this.#wish.ms) this.#units.fill(0)
     const corrections = rates.map((rule, index) => ({ ...rule, cost: -(this.#units[index] as number) }))
     return {
       id: this.id,

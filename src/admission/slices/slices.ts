@@ -40,7 +40,10 @@ export class Slices {
   readonly #options: SlicesOptions
   readonly #ms: number
   /** By account and limits, as of `nameOf`. */
-  readonly #slices = new Map<string, { readonly slice: Slice; readonly timer: NodeJS.Timeout }>()
+  readonly #slices = new Map<string, Slice>()
+  /** Those that have ended and are still to be returned. */
+  #ended: Slice[] = []
+  readonly #timers = new Map<Slice, NodeJS.Timeout>()
   /** Those that the store is asked for: calls that arrive meanwhile do not ask for more. */
   readonly #asked = new Set<string>()
   /** The number of calls in the present window, and in the one before. */
@@ -65,7 +68,7 @@ export class Slices {
     if (this.#isOver || !isUsual) return this.#options.admit(claim, hold)
     const name = nameOf(claim, hold)
     const calls = Math.min(mostCalls, this.#count(name))
-    const slice = this.#slices.get(name)?.slice
+    const slice = this.#slices.get(name)
     const drawn = slice?.draw(claim, hold)
     if (slice !== undefined && drawn !== undefined) {
       this.#draws.add({ slice: slice.id, hold, claim })
@@ -85,10 +88,12 @@ export class Slices {
    */
   tell(finish: (ends?: SliceEnds) => Result<void>): Result<void> {
     const now = performance.now()
-    for (const [name, { slice }] of this.#slices) if (slice.isOld(now)) this.#end(name)
-    const ends = { draws: [...this.#draws], returns: this.#returns }
-    if (ends.draws.length + ends.returns.length === 0) return finish()
+    for (const [name, slice] of this.#slices) if (slice.isOld(now)) this.#end(name)
+    const returns = [...this.#returns, ...this.#ended.map((slice) => slice.rest(now))]
+    const ends = { draws: [...this.#draws], returns }
+    if (ends.draws.length + returns.length === 0) return finish()
     this.#returns = []
+    this.#ended = []
     return this.#tell(ends, finish)
   }
 
@@ -98,6 +103,8 @@ export class Slices {
     for (const name of this.#slices.keys()) this.#end(name)
     await this.#send()
     clearTimeout(this.#again)
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
   }
 
   async #begun(
@@ -127,24 +134,24 @@ export class Slices {
   }
 
   #begin(name: string, slice: Slice): void {
-    // Another call may have drawn one meanwhile.
-    this.#end(name)
-    const over = () => {
-      this.#end(name)
-      void this.#send()
-    }
-    const timer = setTimeout(over, Math.max(0, slice.until - performance.now()))
+    this.#slices.set(name, slice)
+    const timer = setTimeout(() => this.#isDue(name, slice), this.#isOver ? 0 : slice.until - performance.now())
     timer.unref()
-    this.#slices.set(name, { slice, timer })
-    if (this.#isOver) over()
+    this.#timers.set(slice, timer)
   }
 
   #end(name: string): void {
-    const open = this.#slices.get(name)
-    if (open === undefined) return
-    clearTimeout(open.timer)
+    const slice = this.#slices.get(name)
+    if (slice === undefined) return
     this.#slices.delete(name)
-    this.#returns.push(open.slice.rest)
+    this.#ended.push(slice)
+  }
+
+  /** Returns a slice at the end of its time, unless it went back with the ends of calls. */
+  #isDue(name: string, slice: Slice): void {
+    this.#timers.delete(slice)
+    if (this.#slices.get(name) === slice) this.#end(name)
+    if (this.#ended.includes(slice)) void this.#send()
   }
 
   async #tell(ends: SliceEnds, finish: (ends: SliceEnds) => Result<void>): Promise<void> {

@@ -11,17 +11,20 @@ export const inSlices: Edits = {
   'src/admission/slices/slices.ts': [
     [
       'draws that a store did not accept are forgotten',
-      '    this.#returns = []\n    return this.#tell(',
-      '    this.#returns = []\n    this.#draws.clear()\n    return this.#tell(',
+      '    this.#ended = []\n    return this.#tell(',
+      '    this.#ended = []\n    this.#draws.clear()\n    return this.#tell(',
     ],
     [
       'returns are repeated with their corrections',
       'map((each) => ({ ...each, corrections: [] }))',
       'map((each) => each)',
     ],
-    ['a slice is not ended when another one is drawn', '    this.#end(name)\n    const over', '    const over'],
     ['a slice without an answer is not returned', 'const rest = { id: wish.id,', 'const rest = { id: hold.id,'],
-    ['slices are not returned when their time is over', 'setTimeout(over,', 'setTimeout(() => undefined,'],
+    [
+      'slices are not returned when their time is over',
+      'setTimeout(() => this.#isDue(name, slice),',
+      'setTimeout(() => undefined,',
+    ],
     ['a slice is returned and admits on', '    this.#slices.delete(name)\n', ''],
   ],
 }
