@@ -25,9 +25,10 @@ const slowest = [
 const words = process.argv.slice(2).filter((word) => !/^-|^run$|^watch$|vitest\.config\.ts$/.test(word))
 
 export default defineConfig({
-  resolve: { conditions: ['modelhatch-source'] },
-  ssr: { resolve: { conditions: ['modelhatch-source'] } },
   test: {
+    // Node strips the types itself, which takes less than Vite's transform.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    execArgv: ['--conditions=modelhatch-source'],
     dir: 'test',
     include: ['**/*.test.ts'],
     exclude: thorough || words.length > 0 ? [] : slowest,
