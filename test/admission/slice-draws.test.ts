@@ -1,5 +1,5 @@
 /** What a process tells the store about what it has drawn in advance. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { SliceEnds } from '../../src/admission/contract.ts'
 import { Slice } from '../../src/admission/slices/slice.ts'
 import { Slices } from '../../src/admission/slices/slices.ts'
@@ -79,4 +79,28 @@ test('a slice that goes back long after its time gives no units back, which have
   const slice = () => new Slice({ id: 'slice 1', calls: 1, ms: 500 }, 1_000, claim, hold, verdict)
   expect(slice().rest(2_000).corrections).toEqual([{ ...rate, cost: -1 }])
   expect(slice().rest(2_001).corrections).toEqual([])
+})
+
+test('a slice whose store has answered after its time goes back at once, without a warning of Node', async () => {
+  const warned: Error[] = []
+  const warn = (warning: Error) => void (warning.name === 'TimeoutNegativeWarning' && warned.push(warning))
+  process.on('warning', warn)
+  onTestFinished(() => void process.off('warning', warn))
+  const returned = Promise.withResolvers<void>()
+  const slices = new Slices({
+    ms: 1,
+    admit: async (_, __, slice) => {
+      const since = performance.now()
+      while (performance.now() < since + 5) await new Promise((resolve) => setImmediate(resolve))
+      const limits = { admitted: true, left: [], free: [] }
+      return { limits, hold: { outcome: 'held', balance: 10n }, ...(slice && { ahead: 1 }) }
+    },
+    finish: () => returned.resolve(),
+  })
+  const call = (id: string) =>
+    slices.admit({ id, rates: [], places: [], leaseMs: 60_000 }, { id, account: 'acme', amount: 1n, leaseMs: 60_000 })
+  await Promise.all([call('first'), call('second')])
+  await returned.promise
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(warned).toEqual([])
 })

@@ -135,7 +135,8 @@ export class Slices {
 
   #begin(name: string, slice: Slice): void {
     this.#slices.set(name, slice)
-    const timer = setTimeout(() => this.#isDue(name, slice), this.#isOver ? 0 : slice.until - performance.now())
+    const leftMs = this.#isOver ? 0 : Math.max(0, slice.until - performance.now())
+    const timer = setTimeout(() => this.#isDue(name, slice), leftMs)
     timer.unref()
     this.#timers.set(slice, timer)
   }
