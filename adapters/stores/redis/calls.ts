@@ -1,7 +1,8 @@
 /** Admits and ends calls in batches; in steps, if the keys of one call are on several nodes. */
 import { Batches } from '../batches.ts'
-import { Sweep, type Hold, type LimitClaim, type LimitReturn, type SettleVerdict } from '../index.ts'
-import { addAdmission, admittedOf, admitText, type AdmissionPart, type AdmittedPart } from './admit.ts'
+import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
+import { Sweep, type AdmissionEnd, type HoldVerdict, type LimitReturn, type SettleVerdict } from '../index.ts'
+import { addAdmission, admittedOf, admitText, type AdmissionPart, type AdmittedPart, type Held } from './admit.ts'
 import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
 import { addEnding, endedOf, finishText, type Ended, type EndingPart, type HoldEnd } from './finish.ts'
@@ -44,15 +45,23 @@ export class Calls {
     this.#kept = kept
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<AdmittedPart> {
-    return this.#scripts.anywhere((spread) =>
-      spread ? this.#admitInSteps(claim, hold) : this.#admitAt('', { claim, hold, caps: capHoldOf(hold) }),
+  /** Takes the claim and the hold of a call: both, or neither. */
+  async admit({ claim, hold }: AdmissionItem): Promise<AdmissionResult> {
+    const {
+      admitted,
+      left,
+      free,
+      hold: held,
+    } = await this.#scripts.anywhere((spread) =>
+      spread ? this.#admitInSteps({ claim, hold }) : this.#admitAt('', { claim, hold, caps: capHoldOf(hold) }),
     )
+    return { ...(claim && { limits: { admitted, left, free } }), ...(held && { hold: verdictOf(held) }) }
   }
 
-  finish(returned: LimitReturn | undefined, end: HoldEnd | undefined): Promise<SettleVerdict | undefined> {
+  /** Returns the claim of a call, and settles or releases its hold. */
+  end({ returned, end }: AdmissionEnd): Promise<SettleVerdict | undefined> {
     return this.#scripts.anywhere(async (spread) => {
-      if (spread) return this.#finishInSteps(returned, end)
+      if (spread) return this.#endInSteps(returned, end)
       return endedOf(await this.#route('').endings.add({ returned, end })).verdict
     })
   }
@@ -69,7 +78,7 @@ export class Calls {
     }
   }
 
-  async #admitInSteps(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<AdmittedPart> {
+  async #admitInSteps({ claim, hold }: AdmissionPart): Promise<AdmittedPart> {
     const steps: Step[] = []
     let rejected = false
     try {
@@ -87,15 +96,12 @@ export class Calls {
     }
     if (rejected) await this.#undo(steps)
     else if (hold !== undefined && steps[0]?.admitted.hold?.opens === true) {
-      await this.finish(undefined, { id: hold.id, account: hold.account, opens: true })
+      await this.#endInSteps(undefined, { id: hold.id, account: hold.account, opens: true })
     }
     return joined(claim, steps)
   }
 
-  async #finishInSteps(
-    returned: LimitReturn | undefined,
-    end: HoldEnd | undefined,
-  ): Promise<SettleVerdict | undefined> {
+  async #endInSteps(returned?: LimitReturn, end?: HoldEnd): Promise<SettleVerdict | undefined> {
     const steps = endingSteps(this.#bases, returned, end)
     const ended = steps.map(async ([base, ending]) => {
       const result = endedOf(await this.#route(base).endings.add(ending))
@@ -174,4 +180,8 @@ export class Calls {
     if (caps !== '') args.bases.add(caps)
     return this.#scripts.runOn(script, [...args.bases], [this.#kept, caps, ...args.values])
   }
+}
+
+function verdictOf({ outcome, balance, caps }: Held): HoldVerdict {
+  return { outcome: outcome as HoldVerdict['outcome'], balance, ...(caps && { caps }) }
 }

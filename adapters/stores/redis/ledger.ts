@@ -1,4 +1,5 @@
 /** The ledger: holds, charges and payments. */
+import { batchedHolds } from '../batched-admission.ts'
 import type { CreditVerdict, Ledger } from '../index.ts'
 import { Accounts } from './accounts.ts'
 import { Arguments, argumentsText, callOf } from './call-arguments.ts'
@@ -7,7 +8,6 @@ import { ledgerText } from './ledger-text.ts'
 import { redisCaps, refundCaps } from './caps.ts'
 import type { Calls } from './calls.ts'
 import { readEntries } from './entries.ts'
-import { holdVerdict } from './admission.ts'
 import type { KeyBases } from './key-bases.ts'
 import type { Leases } from './leases.ts'
 import { allotmentTexts, allotText, redisLots } from './lots.ts'
@@ -65,19 +65,7 @@ export interface LedgerParts {
 export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerParts): Ledger {
   const accounts = new Accounts(scripts, keyBases, kept)
   return {
-    async hold(hold) {
-      const { hold: held } = await calls.admit(undefined, hold)
-      if (held === undefined) throw new Error('the script did not reply to a hold')
-      return holdVerdict(held)
-    },
-    async settle(settlement) {
-      const verdict = await calls.finish(undefined, settlement)
-      if (verdict === undefined) throw new Error('the script did not reply to a settlement')
-      return verdict
-    },
-    async release({ id, account }) {
-      await calls.finish(undefined, { id, account })
-    },
+    ...batchedHolds(calls),
     renew: (holds, leaseMs) => leases.renewHolds(holds, leaseMs),
     async credit({ account, amount, reference, note, refunds, allotment, spentTo }) {
       const owner = `${spentTo === undefined ? amount : 'expiry'} ${account}`

@@ -1,8 +1,8 @@
+import { batchedAdmission, batchedLimits } from '../batched-admission.ts'
 import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
-import { redisAdmission, redisLimits } from './admission.ts'
 import { redisChanges } from './changes.ts'
 import { redisKeys } from './keys.ts'
 import { KeyBases, requiringLayout } from './key-bases.ts'
@@ -66,7 +66,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
   const leases = new Leases(scripts, keyBases)
   const keysBase = keyBases.base('keys')
   const changes = redisChanges(scripts, keysBase)
-  const limits = redisLimits(calls, leases)
+  const limits = batchedLimits(calls, (holders, leaseMs) => leases.renewPlaces(holders, leaseMs))
   const ledger = redisLedger({ scripts, keyBases, calls, leases, kept: entries })
   return {
     keys: redisKeys(scripts, keysBase, changes),
@@ -82,6 +82,6 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     audit: redisAuditLog(scripts, keyBases),
     vendorKeys: redisVendorKeys(scripts, keyBases),
     registry: redisRegistry(scripts, keysBase, changes),
-    admission: redisAdmission(calls, limits, ledger),
+    admission: batchedAdmission(calls, limits, ledger),
   }
 }
