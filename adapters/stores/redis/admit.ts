@@ -65,7 +65,7 @@ local function admit()
   local account, caps_text = accounts[next_number()], next_text()
   local outcome, book, states
   local capped = caps_text ~= ''
-  local counts = capped and caps ~= '' and not looks and admitted and claimed(caps_text)
+  local counts = capped and caps ~= '' and not looks and admitted and cap_books().claimed(caps_text)
   if admitted and account then
     local hold_id, call, requested, hold_lease = next_text(), calls[next_number()], next_text(), next_number()
     book = read_account(account)
@@ -74,12 +74,12 @@ local function admit()
     local kept = outcome == 'kept' and string.sub(call.text, 1, 1) == 'c'
     if counts and (outcome == 'held' or kept) then
       local counted
-      counted, states = hold_caps(counts, kept)
+      counted, states = cap_books().hold(counts, kept)
       if counted == 'held' then open(book) else outcome = counted end
       if counted ~= 'held' then undo_hold(book, hold_id, call) end
     end
   elseif counts then
-    outcome, states = hold_caps(counts, counts.kept)
+    outcome, states = cap_books().hold(counts, counts.kept)
   end
   local draws = admitted and not looks and (not outcome or outcome == 'held' or outcome == 'kept' or outcome == 'fresh')
   if admitted then reply[1] = '1' end
@@ -100,7 +100,7 @@ local function admit()
   if outcome then
     reply[#reply + 1] = outcome
     reply[#reply + 1] = book and text_of(book.balance) or '0'
-    reply[#reply + 1] = states and text_of_states(states)
+    reply[#reply + 1] = states and cap_books().text_of(states)
   end
   return table.concat(reply, ' ')
 end

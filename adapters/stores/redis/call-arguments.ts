@@ -14,7 +14,8 @@ function readingArguments(readCall: string): string {
   return `
 local position = 3
 local function next_text() position = position + 1 return ARGV[position] end
-local function next_number() position = position + 1 return tonumber(ARGV[position]) end
+-- Takes half as long as 'tonumber'.
+local function next_number() position = position + 1 return ARGV[position] + 0 end
 local rates, slots, accounts, calls, names = {}, {}, {}, {}, {}
 for i = 1, next_number() do
   local rate = { name = next_text(), limit = next_number(), period = next_number(), burst = next_number(), ttl = next_text() }

@@ -9,9 +9,13 @@ const chargeMs = 7 * 24 * 3_600_000
 /** Milliseconds for which a notice is kept. */
 const noticeMs = 36 * 24 * 3_600_000
 
-/** Needs `ledgerText`. `ARGV[3]` is the base of the caps; empty if they are on another node. `write_caps` ends the script. */
+/**
+ * Needs `ledgerText`. `ARGV[3]` is the base of the caps; empty if they are on another node. `cap_books` makes the functions when a
+ * script first needs them: most calls do not. `write_caps` ends the script.
+ */
 export const capsText: string = `
-local caps = ARGV[3]
+local caps, books_of_caps = ARGV[3], nil
+local function make_cap_books()
 local measures = { 'money', 'tokens', 'calls' }
 local use_packing = '>ddddddddddd'
 local windows = {}
@@ -230,7 +234,7 @@ local function refund_caps(call, by, reference)
   redis.call('SET', name, cjson.encode(charge), 'KEEPTTL')
   for _, period in ipairs(charge.periods) do change(period, 'settled', { money, 0, 0 }, -1) end
 end
-local function write_caps()
+local function write()
   for key, found in pairs(windows) do
     if next(found.changed) then
       local fields, last = {}, 0
@@ -256,4 +260,12 @@ local function write_caps()
     end
   end
 end
+return { claimed = claimed, hold = hold_caps, drop = drop_cap_hold, drop_expired = drop_expired_cap_holds, settle = settle_caps,
+  refund = refund_caps, states_of = states_of, text_of = text_of_states, write = write }
+end
+local function cap_books()
+  books_of_caps = books_of_caps or make_cap_books()
+  return books_of_caps
+end
+local function write_caps() if books_of_caps then books_of_caps.write() end end
 `

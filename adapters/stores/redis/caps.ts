@@ -11,11 +11,12 @@ const read = lua(
   ledgerText,
   capsText,
   `
-local claim = claimed(ARGV[4])
-local more = drop_expired_cap_holds(1000)
-local states = states_of(claim.claims, claim.periods)
+local books = cap_books()
+local claim = books.claimed(ARGV[4])
+local more = books.drop_expired(1000)
+local states = books.states_of(claim.claims, claim.periods)
 write_caps()
-return { text_of_states(states), more and '1' or '' }
+return { books.text_of(states), more and '1' or '' }
 `,
 )
 
@@ -25,7 +26,7 @@ export const refundCaps: string = lua(
   ledgerText,
   capsText,
   `
-refund_caps(ARGV[4], amount(ARGV[5]), ARGV[6])
+cap_books().refund(ARGV[4], amount(ARGV[5]), ARGV[6])
 write_caps()
 `,
 )

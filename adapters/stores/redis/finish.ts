@@ -71,16 +71,16 @@ local function finish()
       if settled then redis.call('ZADD', account.base .. 'due:', now, before .. ' ' .. after .. ' ' .. caps_text) end
       reply = reply .. '|' .. before .. '|' .. after .. '|' .. (capped and '1' or '')
     elseif settled then
-      settle_caps(cjson.decode(caps_text), after ~= '' and before, amount(after))
+      cap_books().settle(cjson.decode(caps_text), after ~= '' and before, amount(after))
     elseif capped then
-      drop_cap_hold(string.sub(call.name, #account.base + 6))
+      cap_books().drop(string.sub(call.name, #account.base + 6))
     end
   elseif kind ~= '' then
     local charge, before, last = next_text(), next_text(), next_text()
     if charge == '' then
-      drop_cap_hold(kind)
+      cap_books().drop(kind)
     else
-      settle_caps(cjson.decode(charge), before ~= '' and amount(before), amount(last))
+      cap_books().settle(cjson.decode(charge), before ~= '' and amount(before), amount(last))
     end
   end
   for _, slot in ipairs(freed) do redis.call('ZREM', slot.name, id) end

@@ -73,8 +73,9 @@ local function return_expired(book, most)
     book.soonest, book.changed = tonumber(first[2] or never), true
   end
 end
-local written_at = whole(math.floor(now))
+local written_at
 local function write_entry(book, kind, reference, by, overage, note)
+  written_at = written_at or whole(math.floor(now))
   book.number, book.changed = book.number + 1, true
   table.insert(book.lines, table.concat({ string.format('%d', book.number), kind, written_at, by, overage,
     string.format('%d', #reference), reference .. (note and '=' .. note or '') }, ' '))

@@ -9,10 +9,7 @@ import type { Send } from './clients.ts'
 const prelude = `
 local base = KEYS[1]
 local timed, stamp = pcall(redis.call, 'TIME')
-local now = tonumber(ARGV[1])
-if timed and type(stamp) == 'table' and stamp[1] then
-  now = tonumber(stamp[1]) * 1000 + tonumber(stamp[2]) / 1000
-end
+local now = timed and type(stamp) == 'table' and stamp[1] and stamp[1] * 1000 + stamp[2] / 1000 or tonumber(ARGV[1])
 local function key(kind, name) return base .. kind .. ':' .. (name or '') end
 local function whole(number) return string.format('%.0f', number) end
 local function real(number) return string.format('%.17g', number) end
