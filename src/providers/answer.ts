@@ -5,10 +5,7 @@ import { Verbatim, type Call } from './contract.ts'
 import { unreadable } from './failure.ts'
 import type { Transfer } from './transfer.ts'
 import { WholeBody } from './whole-body.ts'
-import { saysUnsupported, vendorError, waitOf, type VendorFault } from './vendor-error.ts'
-
-/** Converts a vendor's error to OpenAI's format. */
-export type FaultReader = (fault: VendorFault) => VendorFault
+import { saysUnsupported, vendorError, waitOf, type FaultReader } from './vendor-error.ts'
 
 /** Whether the vendor accepted the request. */
 export function hasSucceeded({ status }: Transfer): boolean {

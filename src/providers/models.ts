@@ -1,9 +1,10 @@
 /** Lists the models of a vendor. */
 import { fieldsOf, isRecord, type Fields } from '../wire/json.ts'
 import type { ModelObject } from '../wire/model.ts'
-import { readJsonObject, requireSuccess, type FaultReader } from './answer.ts'
+import { readJsonObject, requireSuccess } from './answer.ts'
 import type { Client } from './client.ts'
 import { unreadable } from './failure.ts'
+import type { FaultReader } from './vendor-error.ts'
 
 /** `field` is the vendor's name of the list; models without an id are left out. */
 export async function listModels(

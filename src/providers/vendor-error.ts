@@ -4,6 +4,7 @@
  */
 import { entryIn, fieldsOf, textOf } from '../wire/json.ts'
 import type { ErrorCode } from '../errors.ts'
+import type { Call } from './call.ts'
 import { ProviderError, unavailable, type RetryAdvice, tryNext } from './failure.ts'
 
 export interface VendorFault {
@@ -21,6 +22,16 @@ export interface VendorFault {
   readonly openModel: boolean
   /** `Call.field`. The error names a parameter only if the client sent it. */
   readonly sent?: ((field: string) => unknown) | undefined
+}
+
+/** Converts a vendor's error to OpenAI's format. */
+export type FaultReader = (fault: VendorFault) => VendorFault
+
+/** How a vendor writes its errors. */
+export interface Faults {
+  /** The status of an error inside an answer. */
+  readonly statusOf: (error: unknown) => number
+  readonly read: FaultReader
 }
 
 /** Codes of a 400 that a client can act on. */
@@ -97,6 +108,15 @@ export function vendorError(fault: VendorFault): ProviderError {
   }
 }
 
+/** The error for an error object inside an answer. `faults`: default as OpenAI writes them. */
+export function answeredError(
+  error: unknown,
+  { openModel, field }: Pick<Call<unknown>, 'openModel' | 'field'>,
+  { statusOf, read }: Faults = usualFaults,
+): ProviderError {
+  return vendorError(read({ status: statusOf(error), error, openModel, sent: field }))
+}
+
 /** The caller's own limits have other words. */
 function limitedFor(waitMs: number): string {
   const when = waitMs <= 60_000 ? `in ${Math.ceil(waitMs / 1000)}s` : 'later'
@@ -133,6 +153,9 @@ export function statusIn(error: unknown): number {
   }
   return 503
 }
+
+/** Errors in OpenAI's format. */
+export const usualFaults: Faults = { statusOf: statusIn, read: (fault) => fault }
 
 function badRequest(
   code: string | undefined,

@@ -7,9 +7,9 @@ import type { Asking } from '../../src/formats/format.ts'
 import type { OutEvent, Source, Target } from '../../src/formats/format.ts'
 import { gemini } from '../../src/formats/gemini/gemini.ts'
 import { messages } from '../../src/formats/messages/messages.ts'
-import { readFault as readGoogleFault, statusOf as googleStatusOf } from '../../src/providers/content/fault.ts'
-import { readFault, statusOf } from '../../src/providers/messages/fault.ts'
-import { vendorError } from '../../src/providers/vendor-error.ts'
+import { contentFaults } from '../../src/providers/content/fault.ts'
+import { messageFaults } from '../../src/providers/messages/fault.ts'
+import { answeredError } from '../../src/providers/vendor-error.ts'
 import type { ChatRequest } from '../../src/wire/chat.ts'
 import type { Fields } from '../../src/wire/json.ts'
 
@@ -37,11 +37,7 @@ export async function translatedChat(
   const answer: unknown = await (isGoogle ? provider.generateContent?.(asked) : provider.message?.(asked))
   const { openModel } = call
   const failure = (error: unknown) =>
-    vendorError(
-      isGoogle
-        ? readGoogleFault({ status: googleStatusOf(error), error, openModel })
-        : readFault({ status: statusOf(error), error, openModel }),
-    )
+    answeredError(error, { openModel, field: () => undefined }, isGoogle ? contentFaults : messageFaults)
   return chunksOf(answer, format, { maker, failure }, call)
 }
 

@@ -1,13 +1,12 @@
 /** Errors and warnings of the AI SDK's models → errors of the gateway. The vendor's own text is never passed on. */
 import { GatewayError } from '../../../src/errors.ts'
 import { readFault as anthropicFault } from '../../../src/providers/messages/fault.ts'
-import type { FaultReader } from '../../../src/providers/answer.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { ProviderError, retrySame, tryNext } from '../../../src/providers/failure.ts'
 import { readFault as googleFault } from '../../../src/providers/content/fault.ts'
 import { fieldsOf, itemsOf, stringOf, textOf, type Fields } from '../../../src/wire/json.ts'
 import { unsupported } from '../../../src/providers/unsupported.ts'
-import { vendorError, waitOf, type VendorFault } from '../../../src/providers/vendor-error.ts'
+import { vendorError, waitOf, type FaultReader, type VendorFault } from '../../../src/providers/vendor-error.ts'
 
 /** The parts of a call that its errors depend on. */
 export type CallInfo = Pick<Call<unknown>, 'publicModel' | 'openModel' | 'field' | 'signal'>

@@ -2,8 +2,8 @@
 import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { Verbatim, type Call, type ContentAnswer } from '../../providers/contract.ts'
 import { unreadable } from '../../providers/failure.ts'
-import { readFault, statusOf } from '../../providers/content/fault.ts'
-import { vendorError } from '../../providers/vendor-error.ts'
+import { contentFaults } from '../../providers/content/fault.ts'
+import { answeredError } from '../../providers/vendor-error.ts'
 import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { afterFirstContent } from '../first-content.ts'
@@ -64,10 +64,10 @@ async function* checked(
 
 function requireAnswer(
   event: GenerateContentResponse,
-  { openModel, field }: Pick<Call<unknown>, 'openModel' | 'field'>,
+  call: Pick<Call<unknown>, 'openModel' | 'field'>,
 ): GenerateContentResponse {
   const { error } = event
-  if (error) throw vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
+  if (error) throw answeredError(error, call, contentFaults)
   return event
 }
 

@@ -8,6 +8,7 @@ import type { Stage } from '../../formats/stages/stage.ts'
 import { stopAt } from '../../formats/stages/stops.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
+import { answeredError } from '../../providers/vendor-error.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import type { Order } from '../endpoint.ts'
@@ -136,5 +137,5 @@ export function bodyWithDigits(call: Call<unknown>, { hasLongNumber }: Order<unk
 
 /** Does not hold the call, whose request may be long. */
 function failureOf(wire: VendorWire, { openModel, field }: Call<unknown>): (error: unknown) => Error {
-  return (error) => wire.failure(error, { openModel, field })
+  return (error) => answeredError(error, { openModel, field }, wire.faults)
 }

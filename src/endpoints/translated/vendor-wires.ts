@@ -9,14 +9,10 @@ import { interactions } from '../../formats/interactions/interactions.ts'
 import { messages } from '../../formats/messages/messages.ts'
 import { thinkingMakerOf } from '../../formats/messages/thinking-maker.ts'
 import { responses } from '../../formats/responses/responses.ts'
-import {
-  readFault as readContentFault,
-  readInteractionFault,
-  statusOf as contentStatusOf,
-} from '../../providers/content/fault.ts'
-import { readFault, statusOf } from '../../providers/messages/fault.ts'
+import { contentFaults, interactionFaults } from '../../providers/content/fault.ts'
+import { messageFaults } from '../../providers/messages/fault.ts'
 import { Verbatim, type Call, type Provider } from '../../providers/contract.ts'
-import { statusIn, vendorError } from '../../providers/vendor-error.ts'
+import { usualFaults, type Faults } from '../../providers/vendor-error.ts'
 import type { FormatName } from '../../conversation/conversation.ts'
 import type { Fields } from '../../wire/json.ts'
 
@@ -38,8 +34,8 @@ export interface VendorWire {
   traits(provider: Provider, call: Call<unknown>): unknown
   /** Who can read the state of its answers. */
   maker(provider: Provider, call: Call<unknown>): string
-  /** The error for an error object in a stream. */
-  failure(error: unknown, call: Pick<Call<unknown>, 'openModel' | 'field'>): Error
+  /** How errors inside an answer are written. */
+  readonly faults: Faults
 }
 
 const chatWire: VendorWire = {
@@ -50,7 +46,7 @@ const chatWire: VendorWire = {
   counter: (provider) => provider.countChat?.bind(provider),
   traits: (provider) => provider.chatTraits ?? {},
   maker: makerOf,
-  failure: usualFailure,
+  faults: usualFaults,
 }
 
 const messagesWire: VendorWire = {
@@ -61,8 +57,7 @@ const messagesWire: VendorWire = {
   counter: (provider) => provider.countMessage?.bind(provider),
   traits: (provider, { model }) => provider.messageTraits?.(model) ?? {},
   maker: (_, { model }) => thinkingMakerOf(model),
-  failure: (error, { openModel, field }) =>
-    vendorError(readFault({ status: statusOf(error), error, openModel, sent: field })),
+  faults: messageFaults,
 }
 
 const geminiWire: VendorWire = {
@@ -73,8 +68,7 @@ const geminiWire: VendorWire = {
   counter: (provider, model) => (interactsOnly(provider, model) ? undefined : provider.countContent?.bind(provider)),
   traits: (provider, { model }) => provider.contentTraits?.(model) ?? {},
   maker: makerOf,
-  failure: (error, { openModel, field }) =>
-    vendorError(readContentFault({ status: contentStatusOf(error), error, openModel, sent: field })),
+  faults: contentFaults,
 }
 
 const interactionsWire: VendorWire = {
@@ -83,8 +77,7 @@ const interactionsWire: VendorWire = {
   speaks: interactsOnly,
   ask: (provider, call) => answerOf(provider.interact?.(call)),
   counter: () => undefined,
-  failure: (error, { openModel, field }) =>
-    vendorError(readInteractionFault({ status: contentStatusOf(error), error, openModel, sent: field })),
+  faults: interactionFaults,
 }
 
 /** Whether a vendor with generateContent has a model only in the Interactions API. */
@@ -101,7 +94,7 @@ const responsesWire: VendorWire = {
   // The gateway keeps the conversation, and OpenAI accepts no lower limit.
   traits: () => ({ stateless: true, leastTokens: 16 }),
   maker: makerOf,
-  failure: usualFailure,
+  faults: usualFaults,
 }
 
 export const wires: Readonly<Record<Exclude<AskedFormat, 'generate'>, VendorWire>> = {
@@ -159,7 +152,7 @@ function generated(provider: string): VendorWire {
     counter: () => undefined,
     traits: ({ dropParams }) => ({ dropParams }),
     maker: makerOf,
-    failure: usualFailure,
+    faults: usualFaults,
   }
 }
 
@@ -181,8 +174,4 @@ export function bodyOf(answer: object, { inputsAreObjects }: Pick<VendorWire, 'i
 function answerOf(answer: VendorAnswer | Promise<VendorAnswer> | undefined): VendorAnswer | Promise<VendorAnswer> {
   if (answer === undefined) throw new TypeError('the provider returned no answer')
   return answer
-}
-
-function usualFailure(error: unknown, { openModel, field }: Pick<Call<unknown>, 'openModel' | 'field'>): Error {
-  return vendorError({ status: statusIn(error), error, openModel, sent: field })
 }

@@ -1,7 +1,6 @@
 /** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
 import { entryIn, fieldsOf, itemsOf, textOf } from '../../wire/json.ts'
-import type { FaultReader } from '../answer.ts'
-import { messageOf, type VendorFault } from '../vendor-error.ts'
+import { messageOf, type FaultReader, type Faults, type VendorFault } from '../vendor-error.ts'
 
 /** The path of each field that Google's errors name. */
 const fields: Readonly<Record<string, string>> = {
@@ -44,6 +43,9 @@ const maxWaitMs = 300_000
 export const readFault: FaultReader = (fault) => faultWith(fault, fields)
 
 export const readInteractionFault: FaultReader = (fault) => faultWith(fault, interactionFields)
+
+export const contentFaults: Faults = { statusOf, read: readFault }
+export const interactionFaults: Faults = { statusOf, read: readInteractionFault }
 
 function faultWith(fault: VendorFault, paths: Readonly<Record<string, string>>): VendorFault {
   const { status, details } = fieldsOf(fault.error)

@@ -7,7 +7,7 @@ import { readCount, readError, readJsonObject, requireSuccess } from '../answer.
 import type { Call, ContentAnswer, InteractionAnswer } from '../contract.ts'
 import { readValues } from '../events.ts'
 import type { Transfer } from '../transfer.ts'
-import { messageOf, vendorError } from '../vendor-error.ts'
+import { messageOf } from '../vendor-error.ts'
 import { forceParse } from '../yielding.ts'
 import { readFault, readInteractionFault } from '../content/fault.ts'
 import { noSignature } from '../content/signatures.ts'
@@ -57,13 +57,10 @@ async function sendSigned(
   await call.prepare?.()
   const transfer = await vendor.send(call, method, body({}))
   const contents = transfer.status === 400 ? withoutSignatures(call.field('contents')) : undefined
-  if (contents === undefined) {
-    await requireSuccess(transfer, call, readFault)
-    return transfer
-  }
-  const error = await readError(transfer)
-  if (isAboutSignature(error)) return vendor.post(call, method, body({ contents }))
-  throw vendorError(readFault({ status: 400, error, openModel: call.openModel, sent: call.field }))
+  if (contents !== undefined && isAboutSignature(await readError(transfer)))
+    return vendor.post(call, method, body({ contents }))
+  await requireSuccess(transfer, call, readFault)
+  return transfer
 }
 
 /** Whether an error is about a signature, as in "Corrupted thought signature." */

@@ -68,7 +68,7 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer): 
   const transfer = await vendor.post(call, 'generateContent', body)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { promptFeedback, usageMetadata, error } = value as Fields
-  if (error) throw vendor.failure(call)(error)
+  if (error) throw vendor.failure(error, call)
   const { files, finishReason: reason } = candidateIn(value as Fields)
   const usage = usageOf(usageMetadata)
   if (files.length > 0) return { images: files.map(({ data }) => ({ b64_json: data })), usage }

@@ -31,7 +31,7 @@ export async function* speak(vendor: Vendor, call: Call<SpeechRequest>): AsyncGe
     for (const value of values) {
       if (value instanceof Error) throw value
       if (!isRecord(value)) continue
-      if (value['error'] !== undefined) throw vendor.failure(call)(value['error'])
+      if (value['error'] !== undefined) throw vendor.failure(value['error'], call)
       const counted = usageOf(value['usageMetadata'])
       if (counted !== undefined) usage = spokenUsage(counted)
       const { files, finishReason } = candidateIn(value)

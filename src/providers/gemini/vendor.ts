@@ -5,9 +5,9 @@ import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { serialize } from '../yielding.ts'
-import { vendorError } from '../vendor-error.ts'
+import { answeredError } from '../vendor-error.ts'
 import { anonymousClient } from '../videos/download.ts'
-import { readFault, statusOf } from '../content/fault.ts'
+import { contentFaults, readFault } from '../content/fault.ts'
 import type { GeminiOptions } from './options.ts'
 
 export class Vendor {
@@ -58,8 +58,8 @@ export class Vendor {
   }
 
   /** Converts an error inside a response to the error to throw. */
-  failure({ openModel, field }: Call<unknown>): (error: unknown) => Error {
-    return (error) => vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
+  failure(error: unknown, call: Call<unknown>): Error {
+    return answeredError(error, call, contentFaults)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads Anthropic's errors, `{ type, message }`. */
 import { entryIn, fieldsOf } from '../../wire/json.ts'
-import { messageOf, type VendorFault } from '../vendor-error.ts'
+import { messageOf, type Faults, type VendorFault } from '../vendor-error.ts'
 
 /** Source: Anthropic's API reference, Errors. */
 const statuses: Readonly<Record<string, number>> = {
@@ -26,6 +26,8 @@ export function readFault(fault: VendorFault): VendorFault {
 export function statusOf(error: unknown): number {
   return entryIn(statuses, fieldsOf(error)['type']) ?? 500
 }
+
+export const messageFaults: Faults = { statusOf, read: readFault }
 
 function codeOf(message: string): string | undefined {
   // Anthropic responds with a 400 to an account without credit.

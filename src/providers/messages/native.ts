@@ -12,7 +12,7 @@ import { parseJson } from '../../conversation/json.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
-import { vendorError, type VendorFault } from '../vendor-error.ts'
+import { answeredError, type FaultReader } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
 import { DeltaTemplates } from './delta-template.ts'
 import { readMessageFrames } from './frames.ts'
@@ -86,7 +86,7 @@ export class NativeMessages {
     const error = await readError(transfer)
     if (expectsThinking(error)) return this.#send(path, call, withoutThinking(call))
     if (call.inChunks === true && rejectsThinking(error)) return this.#send(path, call, withoutPastThinking(call))
-    throw vendorError(reader(call)({ status: 400, error, openModel: call.openModel, sent: call.field }))
+    return transfer
   }
 
   /** Undefined for a vendor without this count. */
@@ -186,8 +186,8 @@ function textOf({ bytes }: Verbatim<object>): string {
 /** Does not hold the call, whose request may be long. */
 function failureOf(call: Call<unknown>): (error: unknown) => Error {
   const { openModel, field } = call
-  const read = reader(call)
-  return (error) => vendorError(read({ status: statusOf(error), error, openModel, sent: field }))
+  const faults = { statusOf, read: reader(call) }
+  return (error) => answeredError(error, { openModel, field }, faults)
 }
 
 /** Unlike elsewhere, the vendor's words reach the client: agents correct their requests by them. */
@@ -195,7 +195,7 @@ function reader({
   model,
   publicModel,
   inChunks,
-}: Pick<Call<unknown>, 'model' | 'publicModel' | 'inChunks'>): (fault: VendorFault) => VendorFault {
+}: Pick<Call<unknown>, 'model' | 'publicModel' | 'inChunks'>): FaultReader {
   if (inChunks === true) return readFault
   return (fault) => ({ ...readFault(fault), quote: safeErrorText(fault.error, model, publicModel) })
 }

@@ -5,7 +5,6 @@ import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
 import { billed, unreadable } from '../failure.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import type { Transfer } from '../transfer.ts'
-import { vendorError } from '../vendor-error.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
 import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { fieldsOf, itemsOf, textOf, type Fields } from '../../wire/json.ts'
@@ -64,11 +63,8 @@ export async function sendCorrected(
   for (;;) {
     const transfer = await vendor.send(path, call, changes)
     if (transfer.status !== 400) return transfer
-    const error = await readError(transfer)
-    const correction = correctionFor(error, call, changes)
-    if (correction === undefined) {
-      throw vendorError({ status: 400, error, openModel: call.openModel, sent: call.field })
-    }
+    const correction = correctionFor(await readError(transfer), call, changes)
+    if (correction === undefined) return transfer
     if ('include' in correction) vendor.plainReasoning.add(model)
     changes = { ...changes, ...correction }
   }

@@ -10,7 +10,7 @@ import type { Call } from '../contract.ts'
 import { fieldsOf, type Fields } from '../../wire/json.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
-import { statusIn, vendorError } from '../vendor-error.ts'
+import { answeredError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
 import { FrameTemplates } from './template.ts'
 import type { OpenAIOptions } from './options.ts'
@@ -136,7 +136,7 @@ export class Vendor {
       costs,
       templates: this.#templatesOf(model),
       rename: model === publicModel ? undefined : publicModel,
-      failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
+      failure: (error) => answeredError(error, { openModel, field }),
     }
   }
 

@@ -1,5 +1,5 @@
 /** The parts of a video API over HTTP that differ between vendors: paths, fields and states. */
-import type { FaultReader } from '../answer.ts'
+import type { FaultReader } from '../vendor-error.ts'
 import type { VendorRequest } from '../client.ts'
 import type { VideoCall, VideoProvider, VideoStatus } from '../video.ts'
 import type { Fields } from '../../wire/json.ts'
