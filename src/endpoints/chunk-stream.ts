@@ -81,7 +81,6 @@ export function chunkFrames<Chunk, Full extends object>(
   return new ChunkFrames(stream, context.order, context.meter, ahead)
 }
 
-/** One chunk as a frame. */
 export function frameOf(chunk: object, order: Order<unknown>): string {
   return dataFrame(includesUsage(order) ? { ...chunk, usage: null } : chunk)
 }

@@ -163,7 +163,6 @@ export class Served<R, A> implements Trial<A> {
     return ': the answer goes on at another deployment\n\n'
   }
 
-  /** The time limits of an attempt, if its deployment has some. */
   #limit(deployment: Deployment): AttemptLimits<A> | undefined {
     const { firstContentMs: given, timeoutMs } = deployment
     this.#limits?.close()

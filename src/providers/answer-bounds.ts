@@ -149,7 +149,6 @@ export class Structure {
 /** Bytes of a text that are read one by one before the rest is searched. */
 const nearBytes = 128
 
-/** The number of backslashes in a row before `end`, from `start` on. */
 function backslashesBefore(bytes: Uint8Array, end: number, start: number): number {
   let at = end
   while (at > start && bytes[at - 1] === backslash) at--

@@ -163,7 +163,6 @@ async function maxImagesPerCall({ maxImagesPerCall: given, modelId }: AiSdkImage
   return typeof max === 'number' && max > 0 ? max : 1
 }
 
-/** The input images of an edit: files of a form, or references. */
 async function inputImages(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask: object | undefined }> {
   if (call.form === undefined) {
     const { images, mask } = call.request

@@ -40,7 +40,6 @@ function vendorUsage(raw: Record<string, unknown>): Usage | undefined {
   return readTokenUsage(raw)
 }
 
-/** The service tier in the metadata of a vendor. */
 function tierIn(metadata: unknown): string | undefined {
   const named = Object.values(fieldsOf(metadata)).map((vendor) => fieldsOf(vendor)['serviceTier'])
   return named.find((tier) => typeof tier === 'string')

@@ -33,7 +33,6 @@ export async function startJob(
   }
 }
 
-/** The job of a stored operation. */
 export function jobIn(stored: Json, { signal }: VideoContext): Job {
   const { model, publicModel, fields, operation } = fieldsOf(stored)
   if (typeof model !== 'string' || typeof publicModel !== 'string') throw new GatewayError('not_found')

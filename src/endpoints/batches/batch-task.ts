@@ -13,7 +13,6 @@ export interface BatchTask extends TaskOwner, Pick<VideoTask, 'digest' | 'attemp
   readonly state: 'preparing' | 'submitting' | 'open' | 'settling' | 'ended'
   /** The number of its requests. */
   readonly size: number
-  /** The provider that has the batch. */
   readonly provider: string
   /** Its name of the batch. Absent until the vendor has accepted it. */
   readonly operation?: string
@@ -62,11 +61,9 @@ export interface FileBatch {
   readonly usage?: Readonly<Record<'input' | 'cached' | 'output' | 'reasoning', number>>
 }
 
-/** A model of the requests of a batch. */
 export interface BatchModel {
   /** As the requests name it. */
   readonly name: string
-  /** Its id. */
   readonly id: string
   /** The provider's name for it. */
   readonly providerModel: string

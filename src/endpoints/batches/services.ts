@@ -28,7 +28,6 @@ export interface BatchKind {
   readonly reader: (batch: StoredBatch, lines: readonly BatchLine[], models: readonly Model[]) => ResultReader
 }
 
-/** Reads the results of one batch. */
 export interface ResultReader {
   /** The result in a line of the vendor; undefined if it belongs to no request of the batch. */
   read(line: Uint8Array): LineResult | undefined | Promise<LineResult | undefined>
@@ -88,7 +87,6 @@ export function decidedAt(
   return data.state === 'submitting' ? leasedUntil - intentMs(services) + decisionMs : 0
 }
 
-/** The vendor that has a batch. */
 export interface BatchVendor {
   readonly provider: Provider
   readonly jobs: BatchJobs

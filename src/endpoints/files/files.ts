@@ -99,7 +99,6 @@ export class Files extends Tasks<FileData> {
     return file
   }
 
-  /** The contents of a file. */
   async read(file: StoredFile): Promise<AsyncIterable<Uint8Array>> {
     return this.content.get(file.id)
   }

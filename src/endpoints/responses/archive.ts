@@ -13,7 +13,6 @@ export interface StoredResponse {
 
 /** How a request's response is kept. */
 export interface Keeping {
-  /** Whether it is stored. */
   readonly isStored: boolean
   /** Where it is remembered if it is not stored. */
   readonly memory: ConversationMemory | undefined

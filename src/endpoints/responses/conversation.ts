@@ -89,7 +89,6 @@ export class Conversations {
   }
 }
 
-/** The items of all turns. */
 export function itemsOf({ turns }: Pick<StoredConversation, 'turns'>): readonly InputItem[] {
   return turns.flatMap(({ items }) => items)
 }

@@ -4,7 +4,6 @@ import type { InputItem } from '../../wire/responses.ts'
 import { kindOf } from './items.ts'
 import type { ResponseArchive } from './archive.ts'
 
-/** The items of a conversation. */
 export interface ResponseConversation {
   /** All items, oldest first, with references resolved. */
   readonly items: readonly InputItem[]

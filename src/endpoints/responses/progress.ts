@@ -3,7 +3,6 @@ import { doneFrame, eventFrame } from '../../http/sse.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../wire/responses.ts'
 import { sealedItems, sealedItem } from './seal-items.ts'
 
-/** Options of `ResponseProgress`. */
 export interface ProgressOptions {
   /** The response without output. */
   readonly empty: ResponseObject

@@ -19,7 +19,6 @@ import type { Fields } from '../../wire/json.ts'
 /** What a provider returns in any wire format: pieces of a stream, or the whole answer. */
 export type VendorAnswer = AsyncIterable<object> | object
 
-/** One wire format of vendors. */
 export interface VendorWire {
   // oxlint-disable-next-line typescript/no-explicit-any -- each format has its own traits
   readonly format: Asking<any>

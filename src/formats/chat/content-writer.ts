@@ -32,7 +32,6 @@ function furtherFields({ cache, own }: Block, { cacheControl }: ChatTraits): Fie
   return { cache_control: { type: 'ephemeral', ...cache }, ...own?.chat }
 }
 
-/** The parts for one block. */
 export function writePart(block: Block, to: To): Fields[] {
   switch (block.kind) {
     case 'text':

@@ -105,7 +105,6 @@ export function saidIn(blocks: readonly Block[]): Said[] {
   return blocks.map((block) => ({ ...block, length: block.kind === 'text' ? block.text.length : 0 }))
 }
 
-/** The detail of a block with this state. */
 export function detailOf(block: Said, { maker, data }: State, index: number): Fields {
   if (!isSignature(maker))
     return { type: 'reasoning.encrypted', data: seal(maker, data), format: 'modelhatch-v1', index }

@@ -129,7 +129,6 @@ export class ContentWriter {
   }
 }
 
-/** The parts of one turn of the model. */
 class ModelTurn {
   readonly #parts: Fields[] = []
   /** A signature of the text to come. */

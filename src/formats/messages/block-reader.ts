@@ -34,7 +34,6 @@ interface Common {
   readonly own: Own | undefined
 }
 
-/** Reads one block. */
 export function readBlock(raw: unknown, within: Content): Block {
   const { place } = within
   if (!isRecord(raw)) throw invalid(`"${place}" must be an object.`, place)

@@ -7,7 +7,6 @@ import { callable } from '../tools.ts'
 import { cacheOf } from './block-reader.ts'
 import { knownTool } from './known-tools.ts'
 
-/** Reads one tool. */
 export function readTool(raw: unknown, place: string): Tool {
   if (!isRecord(raw)) throw invalid(`"${place}" must be an object.`, place)
   const { type, name, description, input_schema: schema, strict, cache_control: mark } = raw
@@ -60,7 +59,6 @@ export function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
   return kept.length === tools.length ? tools : kept
 }
 
-/** Reads `tool_choice`. */
 export function readChoice(choice: unknown, tools: readonly Tool[]): Pick<Conversation, 'toolChoice' | 'parallel'> {
   if (!isRecord(choice)) return {}
   const { disable_parallel_tool_use: single } = choice

@@ -28,7 +28,6 @@ export class ToolWriter {
     return this.#budget?.take(schema) === true ? { type: 'json_schema', schema: strictSchema(schema) } : undefined
   }
 
-  /** `tools` and `tool_choice`. */
   write({ tools, toolChoice, parallel, turns }: Conversation): Fields {
     const written: Fields[] = []
     for (const tool of tools) this.#add(tool, written)

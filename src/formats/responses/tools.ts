@@ -99,7 +99,6 @@ function impossible(why: string) {
 
 type Omit = Target<ResponsesTraits>['omit']
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`. */
 export function writeTools({ tools, toolChoice, parallel }: Conversation, omit: Omit): Fields {
   const written: Fields[] = []
   let open: { readonly name: unknown; readonly tools: Fields[] } | undefined

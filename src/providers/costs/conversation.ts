@@ -28,7 +28,6 @@ function conversation(
   return { fields, types: new Map(kinds) }
 }
 
-/** Of chats. */
 export const chatConversation: ConversationTypes = conversation(['messages'], {
   harmless: [
     'text image_url input_audio refusal function custom',
@@ -39,7 +38,6 @@ export const chatConversation: ConversationTypes = conversation(['messages'], {
   files: 'file',
 })
 
-/** Of responses. */
 export const responseConversation: ConversationTypes = conversation(['input'], {
   harmless: [
     'message input_text output_text refusal text summary_text reasoning_text encrypted_content input_audio',
@@ -64,7 +62,6 @@ export const responseConversation: ConversationTypes = conversation(['input'], {
   shell: 'container_reference',
 })
 
-/** Of messages. */
 export const messageConversation: ConversationTypes = conversation(['messages', 'system'], {
   harmless: [
     'text thinking redacted_thinking refusal search_result ephemeral base64 url content compaction fallback',

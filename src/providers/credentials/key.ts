@@ -32,7 +32,6 @@ export function keyCredentials(apiKey: ApiKey, keyHeaders: (key: string) => Auth
   return new KeyPool(pool)
 }
 
-/** The headers for a token. */
 export function bearer(token: string): AuthHeaders {
   return { authorization: `Bearer ${token}` }
 }

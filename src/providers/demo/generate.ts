@@ -19,7 +19,6 @@ import { countTokens, promptTokens, tokensOf } from './tokens.ts'
 /** Tokens of an answer in all choices together, and the work that a part is for the event loop. */
 const [maxTokens, partWork] = [32_768, 125]
 
-/** The part for a choice, and its tokens. */
 type Step = readonly [part: (choice: number) => GeneratedPart, tokens: number]
 
 export async function* generate(call: Call<Conversation>, paceMs: number): AsyncGenerator<GeneratedPart, void, void> {

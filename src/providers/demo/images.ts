@@ -11,7 +11,6 @@ import type {
   ImageEvent,
   ImageReference,
   ImageRequest,
-  ImagesResponse,
   ImageVariationRequest,
 } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/usage.ts'
@@ -85,23 +84,10 @@ function sizeOf({ size }: ImageVariationRequest): Size | undefined {
   return { width, height }
 }
 
-function answerWith(
-  call: Call<ImageVariationRequest>,
-  prompt: string,
-  prefix: string,
-  size: Size,
-): ImageAnswer | Promise<ImageAnswer> {
+function answerWith(call: Call<ImageVariationRequest>, prompt: string, prefix: string, size: Size): ImageAnswer {
   const { output_format: type } = call.request
   if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
-  return call.stream ? events(call, prompt, prefix, size) : collect(events(call, prompt, prefix, size))
-}
-
-/** Collects the events into one response. Without `stream` there are no partial images. */
-async function collect(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
-  const images: ImageEvent[] = []
-  for await (const image of events) images.push(image)
-  const { type: _, b64_json: __, ...fields } = images.at(-1) as ImageEvent
-  return { data: images.map(({ b64_json = '' }) => ({ b64_json })), ...fields }
+  return events(call, prompt, prefix, size)
 }
 
 async function* events(

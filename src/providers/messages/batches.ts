@@ -16,7 +16,6 @@ const clockMs = 300_000
 /** Maximum size of a status or a page of a list, in bytes. */
 const answerBytes = 1024 * 1024
 
-/** The batches of a vendor. */
 export function messageBatches(client: Client): BatchProvider {
   const ask = async (request: Omit<VendorRequest, 'signal'>, { signal }: BatchContext): Promise<Transfer> => {
     const transfer = await client.send({ method: 'GET', headers: headersFor(client, undefined), ...request, signal })

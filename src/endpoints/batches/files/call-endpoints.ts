@@ -15,7 +15,6 @@ const all: ReadonlyMap<string, AnyCallEndpoint> = new Map(
   ]),
 )
 
-/** Their paths. */
 export const batchPaths: readonly string[] = [...all.keys()]
 
 /** The endpoint at a path, such as `/v1/chat/completions`; undefined if its requests are not for batches. */

@@ -25,7 +25,6 @@ const leaseMs = 60_000
 /** Milliseconds for which a request is held before the batch is stored. */
 const unstoredMs = 900_000
 
-/** A request for a batch. */
 export interface GivenFileBatch {
   readonly endpoint: AnyCallEndpoint
   /** The id of the file with its requests. */

@@ -17,7 +17,6 @@ import { begun, clientLines } from './result.ts'
  */
 const spareMs = 60_000
 
-/** A request for a batch. */
 export interface GivenBatch {
   readonly requests: readonly GivenRequest[]
   /** SHA-256 of the request as received. */

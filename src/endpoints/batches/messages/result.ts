@@ -8,7 +8,6 @@ import type { Message } from '../../../wire/messages.ts'
 import { sealedMessage } from '../../messages/seal-thinking.ts'
 import { indexOf, vendorId, type BatchLine, type BatchModel, type StoredBatch } from '../batch-task.ts'
 
-/** The result of one request. */
 export interface Result {
   /** The number of the request. */
   readonly index: number

@@ -20,7 +20,6 @@ export class JoinedParts {
   /** Whether the choice has ended, so that nothing is missing. */
   isOver = false
   #hasStarted = false
-  /** The number of the last block, and its kind. */
   #last: { readonly number: number; readonly kind: string } | undefined
   /** The numbers of the blocks of the vendor, by its own numbers. */
   #numbers = new Map<number, number>()
