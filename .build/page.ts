@@ -6,8 +6,17 @@ import type { Plugin } from 'rolldown'
 
 const page = new URL('../adapters/console/page/', import.meta.url)
 
-/** The files by their path. */
-export async function pageFiles({ minify = false } = {}): Promise<Map<string, Uint8Array>> {
+/** By `minify`: bundling takes half a second of CPU, and tests open many consoles. */
+const bundles = new Map<boolean, Promise<Map<string, Uint8Array>>>()
+
+/** The files by their path, bundled once in a process. */
+export function pageFiles({ minify = false } = {}): Promise<Map<string, Uint8Array>> {
+  let files = bundles.get(minify)
+  if (files === undefined) bundles.set(minify, (files = bundled(minify)))
+  return files
+}
+
+async function bundled(minify: boolean): Promise<Map<string, Uint8Array>> {
   // A console that runs from the sources imports this file, and imports must change nothing in the process.
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({
