@@ -56,7 +56,7 @@ describe('the video model of xAI', () => {
     const { start, status } = await served(demo({ videoSeconds: 0 }))
     const operation = await start()
     const url = `https://front.example/ai/v1/videos/${operation.requestId}/content`
-    expect(await status(operation)).toMatchObject({ status: 'completed', videos: [{ url }] })
+    await expect.poll(() => status(operation)).toMatchObject({ status: 'completed', videos: [{ url }] })
   })
 
   test('reports a failed task and an unknown task', async () => {
