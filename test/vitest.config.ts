@@ -11,7 +11,7 @@ const slowest = [
   'adapters/stores/{flat,pglite,plans/plans,redis-cluster,redis-steps}',
   'adapters/ws/{hostile,unread}',
   'admission/idempotency/two-gateways',
-  'chaos/caps',
+  'chaos/{background,batches,caps}',
   'cpu-time',
   'examples/{charging,local-model,quick-start,video-webhook}',
   'gateway/released-bodies',
@@ -23,6 +23,7 @@ const slowest = [
   'uploads/large',
 ].map((name) => `**/${name}.test.ts`)
 const words = process.argv.slice(2).filter((word) => !/^-|^run$|^watch$|vitest\.config\.ts$/.test(word))
+const isPlain = !thorough && words.length === 0
 
 export default defineConfig({
   test: {
@@ -31,7 +32,7 @@ export default defineConfig({
     execArgv: ['--conditions=modelhatch-source'],
     dir: 'test',
     include: ['**/*.test.ts'],
-    exclude: thorough || words.length > 0 ? [] : slowest,
+    exclude: isPlain ? slowest : [],
     // Generous for busy machines; tests that hang still end.
     testTimeout: long ? 1_200_000 : process.env['CI'] ? 300_000 : 90_000,
     hookTimeout: 180_000,
@@ -41,8 +42,12 @@ export default defineConfig({
     // Tests that need isolation start processes themselves. More workers than cores, because many tests wait for sockets.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    maxWorkers: availableParallelism() + 2,
-    // Processes that tests start share compiled code.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled') },
+    maxWorkers: availableParallelism() + 1,
+    env: {
+      // Processes that tests start share compiled code.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled'),
+      // Pages are left to CI too, wherever their tests are.
+      ...(isPlain && { MODELHATCH_CHROMIUM: '' }),
+    },
   },
 })

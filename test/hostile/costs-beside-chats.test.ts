@@ -9,6 +9,7 @@ import { anthropic, openaiVideo, seedanceVideo, xaiVideo } from 'modelhatch/prov
 import { sqlite } from 'modelhatch/sqlite'
 import { key, parrot, world } from '../adapters/ws/world.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
+import { thorough } from '../long.ts'
 import { report } from './size.ts'
 
 /** Micro-units. */
@@ -89,7 +90,7 @@ test('a cap of tokens holds for small requests with tools, ten at once', async (
   expect(statuses).toContain(429)
 })
 
-describe('50 videos that are deleted as soon as the vendor has them', () => {
+describe.runIf(thorough)('50 videos that are deleted as soon as the vendor has them', () => {
   /** 20 cents. */
   const [seconds, ofVideo] = [5, 200_000]
 

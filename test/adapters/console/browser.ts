@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
-const found: string | undefined = [
-  process.env['MODELHATCH_CHROMIUM'] ?? '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-].find(existsSync)
+const chosen = process.env['MODELHATCH_CHROMIUM']
+const places = chosen === undefined ? ['/usr/bin/chromium', '/usr/bin/chromium-browser'] : [chosen]
+const found: string | undefined = places.find(existsSync)
 
 if (found === undefined && process.env['MODELHATCH_REQUIRE_ALL'])
   throw new Error('Chromium is required here, and there is no /usr/bin/chromium: apt-get install chromium')

@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import type { InputItem } from '../../../src/wire/responses.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
+import { thorough } from '../../long.ts'
 import { key, parrot, responsesVendor, saidBy, textOf, world } from './world.ts'
 
 const user = (content: string): InputItem => ({ type: 'message', role: 'user', content })
@@ -160,7 +161,7 @@ describe('a prewarm', () => {
     })
     const client = await connect()
     const input = [user('x'.repeat(1024 * 1024))]
-    for (let at = 0; at < 40; at++) {
+    for (let at = 0; at < (thorough ? 40 : 8); at++) {
       client.create({ generate: false, store: true, input })
       expect((await client.response()).at(-1)).toMatchObject({ response: { status: 'completed', store: false } })
     }

@@ -8,6 +8,7 @@ import { memoryLedger, type GatewayOptions, type PriceOptions } from '../../../s
 import { defineProvider, demo, elevenlabs, gemini, openai, type Provider } from '../../../src/providers/index.ts'
 import type { VendorReply } from '../../../src/testing/vendor.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
+import { thorough } from '../../long.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared } from '../../shared.ts'
 import { clientOf, errorOf, framesOf, post } from '../ask.ts'
@@ -200,7 +201,9 @@ test('a repeated request with an Idempotency-Key gets the same bytes, and is cha
   expect([left.equals(right), second.headers.get('content-type'), receipts.length]).toEqual([true, 'audio/wav', 1])
 })
 
-test('of 1,000 clients that leave half-way, each pays for what was made, and nothing stays open', async () => {
+const leaving = thorough ? 1_000 : 200
+
+test(`of ${leaving} clients that leave half-way, each pays for what was made, and nothing stays open`, async () => {
   let open = 0
   const vendor = await vendorFor(async (_, response) => {
     open++
@@ -218,12 +221,12 @@ test('of 1,000 clients that leave half-way, each pays for what was made, and not
     await answer.body?.getReader().read()
     controller.abort()
   }
-  for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, leave))
-  await expect.poll(() => receipts.length, { timeout: 30_000 }).toBe(1_000)
+  for (let batch = 0; batch < leaving / 100; batch++) await Promise.all(Array.from({ length: 100 }, leave))
+  await expect.poll(() => receipts.length, { timeout: 30_000 }).toBe(leaving)
   await expect.poll(() => open, { timeout: 30_000 }).toBe(0)
   expect(
     receipts.filter(({ outcome, charge }) => outcome === 'cancelled' && charge?.basis === 'delivered'),
-  ).toHaveLength(1_000)
+  ).toHaveLength(leaving)
   // Twelve characters in any case, and at most the second of audio that was made.
   for (const { charge } of receipts) {
     expect(Number(charge?.cost)).toBeGreaterThanOrEqual(0.00018)

@@ -9,7 +9,7 @@ import { stripeMeter, type ExportBatch } from '../../../src/index.ts'
 import { scene, whole } from '../../admission/scene.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { askChat } from '../../hosted.ts'
-import { long } from '../../long.ts'
+import { long, thorough } from '../../long.ts'
 import { seeded } from '../../random.ts'
 
 interface MeterEvent {
@@ -62,7 +62,7 @@ const kills = long ? 50 : 3
 const accounts = ['one', 'two', 'three']
 
 describe.each(everyBundle())('%s', (kind, available, open, place) => {
-  test.skipIf(!available)(
+  test.runIf(available && thorough)(
     'each charge is exported once, whenever processes are killed',
     { timeout: 600_000 },
     async () => {

@@ -14,6 +14,7 @@ import { mount as mountNode } from 'modelhatch/node'
 import { signInByOidc, type OidcOptions, type SignIn } from 'modelhatch/oidc'
 import { demo } from 'modelhatch/providers'
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { sampleOf } from '../../../long.ts'
 import { hasChromium, launch } from '../browser.ts'
 import { clientSecret, openIssuer, person, type TestIssuer } from './issuer.ts'
 
@@ -121,7 +122,7 @@ beforeAll(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-describe.each(Object.keys(hosts))('in %s', (host) => {
+describe.each(sampleOf(Object.keys(hosts), 2))('in %s', (host) => {
   test('an operator signs in at the issuer, uses the console, and signs out here and there', async () => {
     const { url, issuer, errors } = await serve({ host })
     const ada = await person()
