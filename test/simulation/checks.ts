@@ -207,9 +207,11 @@ export class Checks {
     }
     for (const record of this.traces.tasks.tasks.values()) this.#taskEnded(record)
     for (const { token } of this.jobs) {
-      const count = this.jobs.filter((job) => job.token === token).length
-      if (count > (this.traces.tasks.attempts.get(token)?.size ?? 0))
-        this.violate('a task is submitted at most once', `${token} has ${count} jobs`)
+      const jobs = this.jobs.filter((job) => job.token === token)
+      // For a while after the clock of the stores has jumped, processes disagree about when a lease has ended.
+      const isUnsure = jobs.some(({ at }) => at >= this.#jumpedAt && at <= this.#jumpedAt + 60_000)
+      if (!isUnsure && jobs.length > (this.traces.tasks.attempts.get(token)?.size ?? 0))
+        this.violate('a task is submitted at most once', `${token} has ${jobs.length} jobs`)
     }
   }
 
