@@ -6,21 +6,24 @@ import { LongestFirst } from './order.ts'
 
 /** What a plain `npm test` leaves to CI, unless it is named: browsers, processes and measurements that take seconds each. */
 const slowest = [
-  'adapters/console/{actions,keyboard,pages,reading}',
+  'adapters/console/{actions,keyboard,pages,reading,speed}',
   'adapters/hosts/{hostile-names,rolls,safety,slow-readers}',
   'adapters/stores/{flat,pglite,plans/plans,redis-cluster,redis-steps}',
   'adapters/ws/{hostile,unread}',
   'admission/idempotency/two-gateways',
   'chaos/{background,batches,caps}',
   'cpu-time',
-  'examples/{charging,local-model,quick-start,video-webhook}',
+  'endpoints/batches/large',
+  'examples/{charging,coding-agents,custom-provider,custom-task-store,local-model}',
+  'examples/{quick-start,saas,slack-bot,summaries,video-webhook,watching}',
   'gateway/released-bodies',
   'hostile/hostile',
   'makers/{clients,hostile}',
   'providers/anthropic/shapes',
-  'providers/features',
+  'providers/{closing,entries,features}',
+  'routing/prompt-cache',
   'tasks/crash',
-  'uploads/large',
+  'uploads/{large,mutants}',
 ].map((name) => `**/${name}.test.ts`)
 const words = process.argv.slice(2).filter((word) => !/^-|^run$|^watch$|vitest\.config\.ts$/.test(word))
 const isPlain = !thorough && words.length === 0

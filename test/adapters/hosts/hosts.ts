@@ -168,7 +168,7 @@ export const hostsWithMiddleware: readonly Host[] = [
   koaHost(Koa, { name: 'Koa 3 on HTTP/2 behind koa-compress', path: '/ai', http2: true, before: [compress()] }),
 ]
 
-export const everyHost: readonly Host[] = [...plainHosts, ...sampleOf(hostsWithMiddleware, 3)]
+export const everyHost: readonly Host[] = [...plainHosts, ...sampleOf(hostsWithMiddleware, 5)]
 
 function host(about: Omit<Host, 'start'>, listenerOf: (gateway: Gateway) => unknown): Host {
   const { name, family, path, http2 } = about
