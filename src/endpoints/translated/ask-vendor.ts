@@ -43,18 +43,14 @@ export async function askVendor(asking: Asking, itself: boolean, changes: Change
   }
   if (call.large === true) await forceParse(call)
   const read = streamedAs(call, client.format.readRequest(bodyWithDigits(call, context.order)))
-  const meant = changes.conversation === undefined ? read : changes.conversation(read)
-  const conversation = context.inspection === undefined ? meant : await context.inspection.asked(meant)
+  const wanted = changes.conversation === undefined ? read : changes.conversation(read)
+  const conversation = context.inspection === undefined ? wanted : await context.inspection.asked(wanted)
   try {
     const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
     tellOwnFields(meant.turns, wire.format.name, (place) => context.meter.omit?.(place))
     tellOwnFields(meant.tools, wire.format.name, (place) => context.meter.omit?.(place))
     const plan = (said: Conversation) => planned(asking, wire, said, meant)
-    const send = async (made: Plan): Promise<AnsweredBy> => {
-      if (call.large === true) await yieldIfLarge(call)
-      const sent = changes.request === undefined ? made.request : changes.request(made.request)
-      return { answer: await asked(asking, wire, sent), wire, sent, plan: made.answerPlan(sent) }
-    }
+    const send = (made: Plan) => asked(asking, wire, made, changes)
     if (client.asksAgain !== true) return await send(plan(meant))
     return await withFallbacks({ provider, call, names: wire.format.fieldNames }, meant, plan, send)
   } catch (thrown) {
@@ -87,12 +83,16 @@ function planned(asking: Asking, wire: VendorWire, conversation: Conversation, m
 async function asked(
   { client, provider, call, context }: Asking,
   wire: VendorWire,
-  request: Fields,
-): Promise<VendorAnswer> {
-  const made = replaceLarge(call, request)
+  { request, answerPlan }: Plan,
+  changes: Changes,
+): Promise<AnsweredBy> {
+  if (call.large === true) await yieldIfLarge(call)
+  const sent = changes.request === undefined ? request : changes.request(request)
+  const made = replaceLarge(call, sent)
   const own = wire.format === client.format ? withHeadersOf(call, made, context) : made
-  const answer = await wire.ask(provider, own as Call<never>)
-  return Symbol.asyncIterator in answer ? afterFirstPiece(answer) : answer
+  const given = await wire.ask(provider, own as Call<never>)
+  const answer = Symbol.asyncIterator in given ? await afterFirstPiece(given) : given
+  return { answer, wire, sent, plan: answerPlan(sent) }
 }
 
 /** For a vendor with the client's own format. */

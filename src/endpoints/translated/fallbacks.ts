@@ -33,30 +33,41 @@ const maxTries = 8
  * which has a fallback. After a 400 that names no field, each of `suspects` is tried. Rejects with the error of any other
  * failure.
  */
-export async function withFallbacks<Plan, Answer>(
-  { provider, call, names }: Asked,
+export function withFallbacks<Plan, Answer>(
+  to: Asked,
   conversation: Conversation,
   plan: (conversation: Conversation) => Plan,
   send: (plan: Plan) => Promise<Answer>,
 ): Promise<Answer> {
-  const lessons: Lessons = known.of({ provider: providerItself(provider), model: call.model }, () => new Map())
-  let asked = withLessons(conversation, lessons)
+  const lessons: Lessons = known.of({ provider: providerItself(to.provider), model: to.call.model }, () => new Map())
+  const asked = withLessons(conversation, lessons)
+  const again = (said: Conversation) => send(plan(said))
+  return send(plan(asked)).catch((thrown: unknown) => askAgain(to, asked, lessons, again, thrown))
+}
+
+/** `refused`: what was asked for the first time. */
+async function askAgain<Answer>(
+  { call: { maxOutputTokens }, names }: Asked,
+  refused: Conversation,
+  lessons: Lessons,
+  send: (said: Conversation) => Promise<Answer>,
+  failure: unknown,
+): Promise<Answer> {
+  let asked = refused
+  let thrown = failure
   for (let tries = 1; ; tries++) {
-    const planned = plan(asked)
+    const param = tries < maxTries ? refusedParam(thrown) : undefined
+    if (param === undefined) throw thrown
+    if (param === null) return await withoutSuspect(asked, maxOutputTokens, lessons, send, thrown)
+    const field = fieldAt(param, names)
+    const less = field && lessOf(asked, field, param, maxOutputTokens)
+    if (field === undefined || less === undefined) throw thrown
+    remember(lessons, field, asked, less, (thrown as GatewayError).code === 'unsupported_parameter')
+    asked = withLessons(less, lessons)
     try {
-      return await send(planned)
-    } catch (thrown) {
-      const param = tries < maxTries ? refusedParam(thrown) : undefined
-      if (param === undefined) throw thrown
-      if (param === null) {
-        const again = (said: Conversation) => send(plan(said))
-        return await withoutSuspect(asked, call.maxOutputTokens, lessons, again, thrown)
-      }
-      const field = fieldAt(param, names)
-      const less = field && lessOf(asked, field, param, call.maxOutputTokens)
-      if (field === undefined || less === undefined) throw thrown
-      remember(lessons, field, asked, less, (thrown as GatewayError).code === 'unsupported_parameter')
-      asked = withLessons(less, lessons)
+      return await send(asked)
+    } catch (error) {
+      thrown = error
     }
   }
 }

@@ -52,7 +52,7 @@ export interface AnswerPlan {
 export interface Plan {
   readonly request: Fields
   /** `sent`: the request that the vendor has answered. */
-  answerPlan(sent: Fields): AnswerPlan
+  readonly answerPlan: (sent: Fields) => AnswerPlan
 }
 
 /** What every deployment of a model may use: which of them serves the request is not known here. */
