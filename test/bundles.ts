@@ -4,7 +4,7 @@ import { postgres } from '../adapters/stores/postgres/postgres.ts'
 import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle } from '../src/index.ts'
-import { dropTables, mysqlPool, postgresPool, redisConnection } from './servers.ts'
+import { dropKeys, dropTables, mysqlPool, postgresPool, redisConnection } from './servers.ts'
 
 export type Kind = 'SQLite' | 'Postgres' | 'MySQL' | 'Redis'
 
@@ -51,10 +51,7 @@ export async function openBundle({ kind, name, ...options }: Place): Promise<Ope
       const connection = await redisConnection()
       return {
         storage: redis(connection.send, { prefix: name, ...options }),
-        async clear() {
-          const keys = (await connection.send('KEYS', `{${name}:*`)) as string[]
-          if (keys.length > 0) await connection.send('DEL', ...keys)
-        },
+        clear: () => dropKeys(connection, name),
         close: async () => connection.close(),
       }
     }

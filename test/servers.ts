@@ -103,3 +103,9 @@ export async function redisConnection(): Promise<RedisConnection> {
   await client.connect()
   return { send: (...words) => client.sendCommand(words), close: () => client.destroy() }
 }
+
+/** Deletes the keys with a prefix. */
+export async function dropKeys({ send }: Pick<RedisConnection, 'send'>, prefix: string): Promise<void> {
+  const keys = (await send('KEYS', `{${prefix}:*`)) as string[]
+  if (keys.length > 0) await send('DEL', ...keys)
+}

@@ -16,7 +16,8 @@ export interface AdmissionStore {
    * the hold and draws from the buckets of its account. A hold that a later step undoes leaves no entry in the ledger.
    *
    * Required of a store that draws slices. With the call, draws a `slice` for further ones if balance and limits have plenty, for as many of them as it
-   * decides: all or nothing. The verdict tells for how many; `left` and `free` are those without the slice.
+   * decides: all or nothing. The verdict tells for how many; `left` and `free` are those without the slice. If several nodes keep the
+   * data, it need not draw one of limits that accounts share.
    */
   admit(claim: LimitClaim, hold: Hold, slice?: SliceWish): Promise<AdmissionVerdict> | AdmissionVerdict
   /**

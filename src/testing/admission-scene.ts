@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { slicePrefix, type AdmissionEnd, type AdmissionStore, type SliceReturn } from '../admission/contract.ts'
 import type { Hold } from '../money/ledger/contract.ts'
+import { ownedBy } from '../money/limits/bucket.ts'
 import type { LimitClaim, RateRule } from '../money/limits/contract.ts'
 import { fresh } from './kit.ts'
 
@@ -36,8 +37,9 @@ export interface Scene {
 /** An account with plenty of everything. */
 export async function sceneOf({ ledger, limits }: AdmissionStore): Promise<Scene> {
   const account = fresh('account')
-  const rate: RateRule = { bucket: fresh('bucket'), cost: 2, limit: 1, periodMs: 1e12, burst: plenty.units }
-  const places = [{ bucket: fresh('places'), places: plenty.places }]
+  const own = (name: string) => ownedBy(account, name)
+  const rate: RateRule = { bucket: own('units'), cost: 2, limit: 1, periodMs: 1e12, burst: plenty.units }
+  const places = [{ bucket: own('places'), places: plenty.places }]
   await ledger.credit({ account, amount: plenty.money, reference: fresh('credit') })
   const state = async () => {
     const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}

@@ -19,7 +19,9 @@ each_call(function()
   if not book.created then return '' end
   if now >= book.soonest then return_expired(book, 1000) end
   local name = redis.call('HGET', book.base .. 'sums:' .. book.id, 'name')
-  found[#found + 1] = { book.id, text_of(book.balance), text_of(book.held), book.unlimited and '1' or '0', name,
+  local ahead = 0
+  for _, slice in pairs(slices_of(book)) do ahead = plus(ahead, slice.held) end
+  found[#found + 1] = { book.id, text_of(book.balance), text_of(book.held), text_of(ahead), book.unlimited and '1' or '0', name,
     whole(book.created), now >= book.soonest and 'more' or '' }
   return ''
 end)
@@ -42,6 +44,7 @@ type AccountReply = readonly [
   id: string,
   balance: string,
   held: string,
+  ahead: string,
   unlimited: string,
   name: string | null,
   created: string,
@@ -87,7 +90,7 @@ export class Accounts {
       )
       if (row === undefined) return undefined
       if (row.length === 1) throw new Error(row[0])
-      if (row[6] === '') return accountOf(row)
+      if (row[7] === '') return accountOf(row)
     }
   }
 
@@ -124,11 +127,12 @@ function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
 
-function accountOf([id, balance, held, unlimited, name, created]: AccountReply): LedgerAccount {
+function accountOf([id, balance, held, ahead, unlimited, name, created]: AccountReply): LedgerAccount {
   return {
     id,
     balance: BigInt(balance),
     held: BigInt(held),
+    ...(ahead !== '0' && { ahead: BigInt(ahead) }),
     unlimited: unlimited === '1',
     ...(name !== null && { name }),
     createdAt: Number(created),

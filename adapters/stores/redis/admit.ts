@@ -1,11 +1,12 @@
 /** The script that draws claims and takes holds: each call in full, or not at all. */
-import type { CapState, Hold, HoldVerdict, LimitClaim } from '../index.ts'
+import type { CapState, Hold, HoldVerdict, LimitClaim, SliceWish } from '../index.ts'
 import { argumentsText, type Arguments } from './call-arguments.ts'
 import { ledgerText } from './ledger-text.ts'
 import { bucketsText } from './buckets-text.ts'
 import { capsText } from './caps-text.ts'
 import { capStatesOf, type CapHold } from './cap-arguments.ts'
 import { lua } from './scripts.ts'
+import { drawingSlice } from './slices-text.ts'
 
 /** A call, or a part of it whose keys are on one node. */
 export interface AdmissionPart {
@@ -15,6 +16,8 @@ export interface AdmissionPart {
   readonly looks?: boolean
   /** What the hold counts for its caps. */
   readonly caps?: CapHold | undefined
+  /** Only if all keys of the call are on this node. */
+  readonly slice?: SliceWish | undefined
 }
 
 export interface AdmittedPart {
@@ -25,6 +28,8 @@ export interface AdmittedPart {
   readonly taken: readonly boolean[]
   /** Absent if the limits reject the claim. `again`: so many holds have expired that another call has to go on. */
   readonly hold: Held | undefined
+  /** For how many further calls a slice was drawn. */
+  readonly ahead: number
 }
 
 export interface Held {
@@ -37,14 +42,14 @@ export interface Held {
   readonly caps?: readonly CapState[]
 }
 
-/** Replies with a line for each call: `1` if it is admitted, then for each rate what is left, for each place the free ones and whether one was taken, and the outcome of the hold. */
+/** Replies with a line for each call: `1` if it is admitted, then for each rate what is left, for each place the free ones and whether one was taken, the outcome of the hold, the balance, and the states of caps or the calls of a slice. */
 export const admitText: string = lua(
   argumentsText,
   bucketsText,
   ledgerText,
   capsText,
   `
-local function admit()
+local function admit(after)
   local looks, id, lease = next_text() == 'look', next_text(), next_number()
   local admitted, count, reply = true, next_number(), { '0' }
   local wanted, costs = {}, {}
@@ -101,6 +106,9 @@ local function admit()
     reply[#reply + 1] = outcome
     reply[#reply + 1] = book and text_of(book.balance) or '0'
     reply[#reply + 1] = states and cap_books().text_of(states)
+    if outcome == 'held' and position < after then
+      ${drawingSlice}
+    end
   end
   return table.concat(reply, ' ')
 end
@@ -112,7 +120,7 @@ return replies
 `,
 )
 
-export function addAdmission(to: Arguments, { claim, hold, looks = false, caps }: AdmissionPart): void {
+export function addAdmission(to: Arguments, { claim, hold, looks = false, caps, slice }: AdmissionPart): void {
   const { id = '', leaseMs = 0, rates = [], places = [] } = claim ?? {}
   const held = hold && [...to.hold(hold.account, hold.id), String(hold.amount), String(hold.leaseMs)]
   const [account = '0', ...rest] = held ?? []
@@ -125,6 +133,9 @@ export function addAdmission(to: Arguments, { claim, hold, looks = false, caps }
     account,
     caps?.text ?? '',
     ...rest,
+    ...(slice && hold
+      ? [slice.id, String(slice.calls), String(hold.amount), String(Math.min(leaseMs, hold.leaseMs))]
+      : []),
   ])
 }
 
@@ -135,7 +146,7 @@ export function admittedOf(line: string, { claim, caps }: AdmissionPart): Admitt
   const rates = claim?.rates.length ?? 0
   const end = rates + (claim?.places.length ?? 0) * 2
   const places = words.slice(rates, end)
-  const [outcome, balance, states] = words.slice(end)
+  const [outcome, balance, more] = words.slice(end)
   return {
     admitted: admitted === '1',
     left: words.slice(0, rates).map((millionths) => Number(millionths) / 1e6),
@@ -149,7 +160,8 @@ export function admittedOf(line: string, { claim, caps }: AdmissionPart): Admitt
             isNew: outcome === 'held' || outcome === 'fresh',
             opens: outcome === 'fresh',
             balance: BigInt(balance),
-            ...(states !== undefined && caps !== undefined && { caps: capStatesOf(caps.claims, states) }),
+            ...(more !== undefined && caps !== undefined && { caps: capStatesOf(caps.claims, more) }),
           },
+    ahead: caps === undefined ? Number(more ?? 0) : 0,
   }
 }

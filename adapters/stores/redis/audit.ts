@@ -25,6 +25,7 @@ while seen < 5000 do
   for _, hold in ipairs(holds) do
     held = plus(held, amount(string.sub(redis.call('GET', call_of(book, hold)) or 'h0', 2)))
   end
+  for _, slice in pairs(slices_of(book)) do held = plus(held, slice.held) end
   found[#found + 1] = { id, text_of(book.balance), text_of(held), text_of(credits), text_of(settlements) }
   seen = seen + 1 + #lines + #holds
 end

@@ -49,7 +49,7 @@ local replies = {}
 local function each_call(act)
   while position < #ARGV do
     local after = next_number() + position
-    local done, reply = pcall(act)
+    local done, reply = pcall(act, after)
     replies[#replies + 1] = done and reply or 'error ' .. (type(reply) == 'table' and reply.err or tostring(reply))
     position = after
   end

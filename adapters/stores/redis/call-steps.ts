@@ -1,5 +1,5 @@
 /** Divides a call among the nodes that have its keys: its account comes first, buckets that accounts share come last. */
-import type { Hold, LimitClaim, LimitReturn } from '../index.ts'
+import type { LimitClaim, LimitReturn } from '../index.ts'
 import { capHoldOf } from './cap-arguments.ts'
 import type { AdmissionPart, AdmittedPart } from './admit.ts'
 import type { EndingPart } from './finish.ts'
@@ -15,11 +15,7 @@ export interface Step {
 }
 
 /** The parts by their base, in the order in which to take them. */
-export function admissionSteps(
-  keyBases: KeyBases,
-  claim: LimitClaim | undefined,
-  hold: Hold | undefined,
-): [string, AdmissionPart][] {
+export function admissionSteps(keyBases: KeyBases, { claim, hold, slice }: AdmissionPart): [string, AdmissionPart][] {
   const bases = new Set(hold === undefined ? [] : [keyBases.baseOf(hold.account)])
   const buckets = [...(claim?.rates ?? []), ...(claim?.places ?? [])].map(({ bucket }) => keyBases.baseOfBucket(bucket))
   for (const base of buckets) if (base !== keyBases.shared) bases.add(base)
@@ -29,7 +25,10 @@ export function admissionSteps(
     const here = ({ bucket }: { readonly bucket: string }) => keyBases.baseOfBucket(bucket) === base
     const part = claim && { ...claim, rates: claim.rates.filter(here), places: claim.places.filter(here) }
     const caps = index === 0 || base === keyBases.shared ? capHoldOf(hold) : undefined
-    return [base, { claim: part, hold: index === 0 ? hold : undefined, caps }]
+    return [
+      base,
+      { claim: part, hold: index === 0 ? hold : undefined, caps, slice: bases.size === 1 ? slice : undefined },
+    ]
   })
 }
 
@@ -94,5 +93,6 @@ export function joined(claim: LimitClaim | undefined, steps: readonly Step[]): A
     free: claim?.places.map(({ bucket }) => free.get(bucket) as number) ?? [],
     taken: [],
     hold: admitted && held ? { ...(hold ?? held), balance: held.balance + returned } : undefined,
+    ahead: steps[0]?.admitted.ahead ?? 0,
   }
 }

@@ -1,7 +1,14 @@
 /** Admits and ends calls in batches; in steps, if the keys of one call are on several nodes. */
 import { Batches } from '../batches.ts'
 import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
-import { Sweep, type AdmissionEnd, type HoldVerdict, type LimitReturn, type SettleVerdict } from '../index.ts'
+import {
+  Sweep,
+  type AdmissionEnd,
+  type HoldVerdict,
+  type LimitReturn,
+  type SettleVerdict,
+  type SliceEnds,
+} from '../index.ts'
 import { addAdmission, admittedOf, admitText, type AdmissionPart, type AdmittedPart, type Held } from './admit.ts'
 import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
@@ -10,8 +17,8 @@ import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-steps.ts'
 
-/** Maximum number of batches of one kind in progress at the same time, on one node or for one hash tag. */
-const lanes = 2
+/** Maximum numbers of batches in progress at the same time, on one node or for one hash tag. No end of a call overtakes its draw. */
+const lanes = { admissions: 2, endings: 1 }
 
 /** Milliseconds after which another process may count a settlement, because the one that booked it has probably died. */
 const lateMs = 5_000
@@ -46,16 +53,14 @@ export class Calls {
   }
 
   /** Takes the claim and the hold of a call: both, or neither. */
-  async admit({ claim, hold }: AdmissionItem): Promise<AdmissionResult> {
-    const {
-      admitted,
-      left,
-      free,
-      hold: held,
-    } = await this.#scripts.anywhere((spread) =>
-      spread ? this.#admitInSteps({ claim, hold }) : this.#admitAt('', { claim, hold, caps: capHoldOf(hold) }),
+  async admit({ claim, hold, slice }: AdmissionItem): Promise<AdmissionResult> {
+    const caps = capHoldOf(hold)
+    const isUsual = caps === undefined && hold?.durable !== true
+    const call = { claim, hold, caps, slice: isUsual ? slice : undefined }
+    return resultOf(
+      call,
+      await this.#scripts.anywhere((spread) => (spread ? this.#admitInSteps(call) : this.#admitAt('', call))),
     )
-    return { ...(claim && { limits: { admitted, left, free } }), ...(held && { hold: verdictOf(held) }) }
   }
 
   /** Returns the claim of a call, and settles or releases its hold. */
@@ -64,6 +69,23 @@ export class Calls {
       if (spread) return this.#endInSteps(returned, end)
       return endedOf(await this.#route('').endings.add({ returned, end })).verdict
     })
+  }
+
+  /** Tells what became of slices: before the ends of calls that are added later. */
+  async endSlices({ draws, returns }: SliceEnds): Promise<void> {
+    const drawn = draws.map(({ slice: id, hold, claim }) => ({
+      returned: { id, places: claim.places.map(({ bucket }) => bucket), corrections: [] },
+      slice: { account: hold.account, hold, claim },
+    }))
+    const given = returns.map(({ account, ...returned }) => ({ returned, slice: { account } }))
+    await this.#scripts.anywhere((spread) =>
+      Promise.all(
+        [...drawn, ...given].map(async (part) => {
+          const base = spread ? this.#bases.baseOf(part.slice.account) : ''
+          endedOf(await this.#route(base).endings.add(part))
+        }),
+      ),
+    )
   }
 
   /** Stops counting settlements that other processes have left. */
@@ -78,11 +100,12 @@ export class Calls {
     }
   }
 
-  async #admitInSteps({ claim, hold }: AdmissionPart): Promise<AdmittedPart> {
+  async #admitInSteps(call: AdmissionPart): Promise<AdmittedPart> {
+    const { claim, hold } = call
     const steps: Step[] = []
     let rejected = false
     try {
-      for (const [base, part] of admissionSteps(this.#bases, claim, hold)) {
+      for (const [base, part] of admissionSteps(this.#bases, call)) {
         const known = steps[0]?.admitted.hold?.isNew === false
         const caps = known && part.caps !== undefined ? capHoldOf(hold, true) : part.caps
         const admitted = await this.#admitAt(base, { ...part, caps, looks: rejected })
@@ -153,13 +176,13 @@ export class Calls {
           perform: (calls) => this.#perform(admitText, base, calls, addAdmission),
           ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
           isUndone: () => false,
-          lanes,
+          lanes: lanes.admissions,
         }),
         endings: new Batches<EndingPart, string>({
           perform: (calls) => this.#perform(finishText, base, calls, addEnding),
           ids: () => [],
           isUndone: () => false,
-          lanes,
+          lanes: lanes.endings,
         }),
       }
       this.#routes.set(base, route)
@@ -180,6 +203,11 @@ export class Calls {
     if (caps !== '') args.bases.add(caps)
     return this.#scripts.runOn(script, [...args.bases], [this.#kept, caps, ...args.values])
   }
+}
+
+function resultOf({ claim }: AdmissionPart, { admitted, left, free, hold, ahead }: AdmittedPart): AdmissionResult {
+  const limits = claim && { admitted, left, free }
+  return { ...(limits && { limits }), ...(hold && { hold: verdictOf(hold) }), ...(ahead > 0 && { ahead }) }
 }
 
 function verdictOf({ outcome, balance, caps }: Held): HoldVerdict {

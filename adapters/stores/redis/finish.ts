@@ -1,11 +1,12 @@
 /** The script that ends calls: corrects rates, frees places, and settles or releases holds. */
-import type { Hold, LimitReturn, Settlement, SettleVerdict } from '../index.ts'
+import type { Hold, LimitReturn, Settlement, SettleVerdict, SliceDraw } from '../index.ts'
 import { endingsText, type Arguments } from './call-arguments.ts'
 import { ledgerText } from './ledger-text.ts'
 import { bucketsText } from './buckets-text.ts'
 import { capChargeOf } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
 import { lua } from './scripts.ts'
+import { endingSlice, slicesText, writingSlices } from './slices-text.ts'
 
 /** The end of a call, or of a part of it whose keys are on one node. */
 export interface EndingPart {
@@ -14,6 +15,8 @@ export interface EndingPart {
   readonly end?: HoldEnd | undefined
   /** For the node of the caps, if it is another one: what a settlement counts, or that the hold counts no longer. */
   readonly counts?: Counts | undefined
+  /** A call that the slice of `returned` has admitted; without one, the slice has ended. */
+  readonly slice?: Pick<Hold, 'account'> & Partial<SliceDraw>
 }
 
 export interface HoldEnd extends Pick<Hold, 'id' | 'account'>, Partial<Omit<Settlement, 'id' | 'account'>> {
@@ -45,6 +48,7 @@ export const finishText: string = lua(
   bucketsText,
   ledgerText,
   capsText,
+  slicesText,
   `
 local function finish()
   local id, corrections = next_text(), {}
@@ -52,7 +56,9 @@ local function finish()
   local places_count, freed = next_number(), {}
   for i = 1, places_count do freed[i] = slots[next_number()] end
   local account, kind, reply, after = accounts[next_number()], next_text(), '', ''
-  if account then
+  if kind == 'draw' or kind == 'return' then
+    ${endingSlice}
+  elseif account then
     local hold_id, call, charge, caps_text = next_text(), calls[next_number()], next_text(), next_text()
     local book = read_account(account)
     local capped = call.text and string.sub(call.text, 1, 1) == 'c'
@@ -83,11 +89,15 @@ local function finish()
       cap_books().settle(cjson.decode(charge), before ~= '' and amount(before), amount(last))
     end
   end
-  for _, slot in ipairs(freed) do redis.call('ZREM', slot.name, id) end
+  for _, slot in ipairs(freed) do
+    local drawn = slices and slices.moved[id]
+    if drawn then drawn.places[slot.name] = nil else redis.call('ZREM', slot.name, id) end
+  end
   for _, correction in ipairs(corrections) do spend(correction[1], correction[2]) end
   return reply
 end
 each_call(finish)
+${writingSlices}
 write_accounts()
 write_buckets()
 write_caps()
@@ -95,10 +105,16 @@ return replies
 `,
 )
 
-export function addEnding(to: Arguments, { returned, end, counts }: EndingPart): void {
+export function addEnding(to: Arguments, { returned, end, counts, slice }: EndingPart): void {
   const { id = '', places = [], corrections = [] } = returned ?? {}
   const freed = to.places(places.map((bucket) => ({ bucket, places: 0 })))
-  to.add([id, ...to.rates(corrections), ...freed, ...endOf(to, end, counts)])
+  to.add([id, ...to.rates(corrections), ...freed, ...(slice ? sliceEndOf(to, slice) : endOf(to, end, counts))])
+}
+
+function sliceEndOf(to: Arguments, { account, hold, claim }: NonNullable<EndingPart['slice']>): string[] {
+  if (hold === undefined || claim === undefined) return [to.account(account), 'return']
+  const [index = '', ...call] = to.hold(account, hold.id)
+  return [index, 'draw', ...call, String(hold.amount), String(hold.leaseMs), String(claim.leaseMs)]
 }
 
 function endOf(to: Arguments, end: HoldEnd | undefined, counts: Counts | undefined): string[] {

@@ -1,7 +1,7 @@
 /**
  * The ledger in Lua. An account is a string of packed numbers, a hash with what is seldom needed, a sorted set of its open
  * holds by the end of their leases, and a list of its entries. Each call has a string: `h` and the amount while it is held, `c`
- * if it counts for caps, too; after its end `s`, the charge and the overage, or `r`.
+ * if it counts for caps, too; after its end `s`, the charge and the overage, or `r`. What is held for slices is another hash.
  */
 import { amountText } from './amounts-text.ts'
 
@@ -24,6 +24,7 @@ local function unpacked(high, low) return high == 0 and low or { high, low } end
 local function read_account(account)
   if account.balance then return account end
   account.holds, account.lines = account.base .. 'holds:' .. account.id, {}
+  account.slices = account.base .. 'slices:' .. account.id
   if account.found then
     local high, low, held_high, held_low, soonest, number, unlimited, created = struct.unpack(packing, account.found)
     account.balance, account.held = unpacked(high, low), unpacked(held_high, held_low)
@@ -56,6 +57,14 @@ local function drop(book, id, text)
   book.balance, book.held, book.changed = plus(book.balance, held), minus(book.held, held), true
   return held
 end
+local function slices_of(book, id)
+  local found, fields = {}, id and { id, redis.call('HGET', book.slices, id) } or redis.call('HGETALL', book.slices)
+  for i = 1, #fields, 2 do
+    local ends, calls, held = string.match(fields[i + 1] or '', '^(%d+) (%d+) (%d+)$')
+    if ends then found[fields[i]] = { ends = tonumber(ends), calls = tonumber(calls), held = amount(held) } end
+  end
+  return found
+end
 local function return_expired(book, most)
   local ids = redis.call('ZRANGEBYSCORE', book.holds, '-inf', now, 'LIMIT', 0, most)
   for _, id in ipairs(ids) do
@@ -71,6 +80,14 @@ local function return_expired(book, most)
   if #ids < most then
     local first = redis.call('ZRANGE', book.holds, 0, 0, 'WITHSCORES')
     book.soonest, book.changed = tonumber(first[2] or never), true
+    for id, slice in pairs(slices_of(book)) do
+      if slice.ends > now then
+        book.soonest = math.min(book.soonest, slice.ends)
+      else
+        redis.call('HDEL', book.slices, id)
+        book.balance, book.held = plus(book.balance, slice.held), minus(book.held, slice.held)
+      end
+    end
   end
 end
 local written_at
@@ -121,7 +138,7 @@ local function end_hold(book, id, call, charge_text)
   if state == 'r' then return 'released 0 0' end
   open(book)
   local charge, covered, overage = charge_text and amount(charge_text) or 0, 0, '0'
-  if state and (now < book.soonest or tonumber(redis.call('ZSCORE', book.holds, id) or 0) > now) then
+  if state and (call.moved or now < book.soonest or tonumber(redis.call('ZSCORE', book.holds, id) or 0) > now) then
     covered = amount(string.sub(call.text, 2))
   end
   if less(covered, charge) then overage = text_of(minus(charge, covered)) end

@@ -6,7 +6,7 @@ import { redis, type RedisStorage } from '../../../adapters/stores/redis/redis.t
 import { amountText } from '../../../adapters/stores/redis/amounts-text.ts'
 import { seeded } from '../../random.ts'
 import { hasRedisServer, redisServer } from '../../redis-cluster.ts'
-import { hasRedis, ownName, redisConnection } from '../../servers.ts'
+import { dropKeys, hasRedis, ownName, redisConnection } from '../../servers.ts'
 
 const account = 'acme'
 const leaseMs = 60_000
@@ -29,8 +29,7 @@ async function opened() {
   }
   const storage = redis(spy, { prefix })
   onTestFinished(async () => {
-    const keys = (await send('KEYS', `{${prefix}:*`)) as string[]
-    if (keys.length > 0) await send('DEL', ...keys)
+    await dropKeys({ send }, prefix)
     close()
   })
   await storage.ledger.credit({ account, amount: 1_000n, reference: 'start' })
@@ -126,6 +125,31 @@ async function begin({ admission }: RedisStorage, ids: readonly string[], amount
 const leases = (ids: readonly string[]) => ids.map((id) => ({ id, account, places: ['slots'] }))
 
 describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () => {
+  test('is told what slices have admitted before it is told how these calls have ended', async () => {
+    const { storage } = await counted()
+    const { admission, ledger, limits } = storage
+    const slices = Array.from({ length: 20 }, (_, index) => ({ id: `slice ${index}`, calls: 63, ms: 1 }))
+    for (const slice of slices) {
+      const first = `first of ${slice.id}`
+      expect((await admission.admit(claimOf(first), holdOf(first), slice)).ahead).toBe(63)
+    }
+    const draws = slices.flatMap(({ id: slice }) =>
+      Array.from({ length: 63 }, (_, index) => `${slice} call ${index}`).map((id) => {
+        return { slice, claim: claimOf(id), hold: holdOf(id) }
+      }),
+    )
+    const ended = draws.slice(-99).map(({ hold: { id } }) => {
+      return { returned: { id, places: ['slots'], corrections: [] }, end: { id, account, amount: 1n } }
+    })
+    const returns = slices.map(({ id }) => ({ id, account, places: ['slots'], corrections: [] }))
+    await admission.finish(ended, { draws, returns })
+    expect(await ledger.account(account)).toMatchObject({ balance: 998_720n, held: 1_181n })
+    expect((await limits.take(claimOf('slot', 0))).free).toEqual([10_000 - 1_181 - 1])
+    const { items } = (await ledger.entries?.(account, { limit: 100 })) ?? { items: [] }
+    expect(items.filter(({ overage }) => overage > 0n)).toEqual([])
+    expect((await ledger.audit()).faults).toEqual([])
+  })
+
   test('executes for another call no more commands than without them', async () => {
     const { storage, commandsOf } = await counted()
     const call = async (id: string) => {
