@@ -1,13 +1,25 @@
-/** The SQL servers, with data of their own for each test, whose handles share one pool. */
+/** The servers, with data of their own for each test, whose handles share one pool or connection. */
 import { describe } from 'vitest'
 import { mysql } from '../adapters/stores/mysql/mysql.ts'
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
+import { redis } from '../adapters/stores/redis/redis.ts'
 import type { StorageBundle } from '../src/index.ts'
-import { dropTables, hasMysql, hasPostgres, mysqlPool, ownName, postgresPool } from './servers.ts'
+import type { Opened } from './bundles.ts'
+import {
+  dropKeys,
+  dropTables,
+  hasMysql,
+  hasPostgres,
+  hasRedis,
+  mysqlPool,
+  ownName,
+  postgresPool,
+  redisConnection,
+} from './servers.ts'
 
 export interface PooledDatabase {
   /** Opens another handle on the same data, as another process would. */
-  readonly open: () => Required<StorageBundle>
+  readonly open: () => Opened['storage'] & Pick<StorageBundle, 'close'>
   /** Deletes the data, and closes the pool. */
   readonly clear: () => Promise<void>
 }
@@ -16,6 +28,7 @@ export interface PooledDatabase {
 export function describeOnPooled(title: string, tests: (connect: () => PooledDatabase) => void): void {
   describe.skipIf(!hasPostgres)(title.replace('%s', 'Postgres'), () => tests(onPostgres))
   describe.skipIf(!hasMysql)(title.replace('%s', 'MySQL'), () => tests(onMysql))
+  describe.skipIf(!hasRedis)(title.replace('%s', 'Redis'), () => tests(onRedis))
 }
 
 function onPostgres(): PooledDatabase {
@@ -36,6 +49,18 @@ function onMysql(): PooledDatabase {
     clear: async () => {
       await dropTables(pool, prefix)
       await pool.end()
+    },
+  }
+}
+
+function onRedis(): PooledDatabase {
+  const [connection, prefix] = [redisConnection(), ownName()]
+  const send = async (...words: string[]) => (await connection).send(...words)
+  return {
+    open: () => redis(send, { prefix }),
+    clear: async () => {
+      await dropKeys({ send }, prefix)
+      ;(await connection).close()
     },
   }
 }

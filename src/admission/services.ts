@@ -140,7 +140,7 @@ export class AdmissionServices {
     }
     this.records = new Queue<Recording>({
       send: (batch) => {
-        this.settlements.hurry()
+        if (this.records?.isAsync === true) this.settlements.hurry()
         return guard.call(() => append(batch))
       },
       // Before that of charges, which are sent with it: a database writes both in one statement.

@@ -16,7 +16,7 @@ async function opened(connect: () => PooledDatabase) {
   const { open, clear } = connect()
   const storage = open()
   onTestFinished(async () => {
-    await storage.close()
+    await storage.close?.()
     await clear()
   })
   await storage.ledger.credit({ account, amount: credit, reference: 'credit' })
