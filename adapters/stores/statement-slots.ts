@@ -2,8 +2,6 @@
 export class StatementSlots {
   #free: number
   readonly #waiting: (() => void)[] = []
-  /** When a statement last succeeded. */
-  #succeeded = -Infinity
 
   /** `max`: how many may run at once. */
   constructor(max: number) {
@@ -12,22 +10,19 @@ export class StatementSlots {
 
   /**
    * Runs `act` as soon as a slot is free. Rejects without running it if it has waited for more than `maxWaitMs`. `restMs`: for how
-   * long its slot is kept after an error, if another statement has succeeded meanwhile: otherwise the connections are dead
-   * rather than the server slow.
+   * long its slot is kept after an error.
    */
   async take<T>(act: () => Promise<T>, maxWaitMs: number, restMs: (error: unknown) => number = () => 0): Promise<T> {
     const since = performance.now()
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    const began = performance.now()
     let rest = 0
     try {
-      if (began - since > maxWaitMs) throw new Error('the database is too slow: a statement was not sent to it')
-      const result = await act()
-      this.#succeeded = performance.now()
-      return result
+      if (performance.now() - since > maxWaitMs)
+        throw new Error('the database is too slow: a statement was not sent to it')
+      return await act()
     } catch (error) {
-      if (this.#succeeded > began) rest = restMs(error)
+      rest = restMs(error)
       throw error
     } finally {
       if (rest > 0) setTimeout(() => this.#pass(), rest).unref()

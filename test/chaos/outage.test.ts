@@ -163,8 +163,9 @@ describe('a store that is down', () => {
       connection.proxy.mode = 'pass'
       const began = performance.now()
       while ((await askChat(url)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
-      // Nobody tells a store that a connection is dead: it gives a statement up after two seconds.
-      const limitMs = mode === 'lose' ? 2_500 : 1_000
+      // Nobody tells a store that a connection is dead: it gives a statement up after two seconds, and Postgres sends no other in
+      // its place for one more, because the server may be slow instead.
+      const limitMs = mode === 'lose' ? 3_500 : 1_000
       expect(calmly(performance.now() - began, limitMs)).toBeLessThan(limitMs)
 
       // Holds placed during the outage are released, and only successful requests are charged.
