@@ -122,6 +122,12 @@ export function wasNotBegun(error: unknown): boolean {
   return GatewayError.is(error) && error.status < 500
 }
 
+/** Whether the same request may succeed later. */
+export function isPassing(error: unknown): boolean {
+  const { status } = GatewayError.from(error)
+  return status >= 500 || status === 429
+}
+
 /** Milliseconds to the next check after `faults` failed ones: doubles each time, up to a minute. */
 export function backoffMs(faults: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(faults, 8), Math.max(60_000, intervalMs))

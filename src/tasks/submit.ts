@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
-import { save, wasNotBegun, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
+import { isPassing, save, wasNotBegun, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { changed } from './stored.ts'
 import { withoutPictures, type StoredTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
@@ -65,12 +65,6 @@ export async function submit(
     }
   }
   return refuse(services, current, failure)
-}
-
-/** Whether the same request may succeed later. */
-export function isPassing(error: unknown): boolean {
-  const { status } = GatewayError.from(error)
-  return status >= 500 || status === 429
 }
 
 async function refuse(services: TaskServices, task: StoredTask, failure: unknown): Promise<never> {

@@ -1,8 +1,7 @@
-import { GatewayError } from '../errors.ts'
 import type { AttemptStep } from '../observe/contract.ts'
 import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoContext } from '../providers/video.ts'
-import { ask, type TaskServices, type VideoDeployment } from './services.ts'
+import { ask, isPassing, type TaskServices, type VideoDeployment } from './services.ts'
 import type { StoredTask } from './task.ts'
 
 /** Calls the vendor of a task, with a timeout, and tells telemetry about it. */
@@ -25,7 +24,7 @@ export async function askVendor<T>(
     return answer
   } catch (error) {
     const { status, vendorStatus } = Object(error) as { status?: number; vendorStatus?: number }
-    const rejected = GatewayError.is(error) && error.status < 500 && error.status !== 429
+    const rejected = !isPassing(error)
     watch.ended({
       outcome: rejected ? 'rejected' : 'failed',
       error,

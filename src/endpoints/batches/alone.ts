@@ -6,6 +6,7 @@ import type { Deployment } from '../../models/contract.ts'
 import type { Call } from '../../providers/contract.ts'
 import type { Admitted } from '../admitted.ts'
 import type { Query } from '../endpoint.ts'
+import { isPassing } from '../../tasks/services.ts'
 import { callOf } from '../fitted-call.ts'
 
 /** The exchange of a request. */
@@ -27,7 +28,7 @@ export function callAlone<R>(
 
 /** The refusal of a request with its place in the batch. */
 export function located(thrown: unknown, place: string, paramOf: (param: string | null) => string | null): unknown {
-  if (!GatewayError.is(thrown) || thrown.status >= 500 || thrown.status === 429) return thrown
+  if (!GatewayError.is(thrown) || isPassing(thrown)) return thrown
   const { code, message, shouldRetry } = thrown
   const param = paramOf(thrown.param) ?? undefined
   return new GatewayError(code, { message: `${place}: ${message}`, param, shouldRetry })

@@ -2,8 +2,7 @@
  * Submission of a batch. The intent is stored before the vendor is called, and the outcome replaces it by compare-and-set. A
  * process that finds an intent whose lease has expired asks the vendor for the batch before it submits it again.
  */
-import { GatewayError } from '../../errors.ts'
-import { ask, backoffMs, wasNotBegun } from '../../tasks/services.ts'
+import { ask, backoffMs, isPassing, wasNotBegun } from '../../tasks/services.ts'
 import { changed } from '../../tasks/stored.ts'
 import { vendorMs, type BatchTask, type StoredBatch } from './batch-task.ts'
 import { finish, lost, tidied } from './finish.ts'
@@ -46,8 +45,7 @@ export async function recover(services: BatchServices, batch: StoredBatch): Prom
   try {
     return await submit(services, again.task)
   } catch (error) {
-    const { status } = GatewayError.from(error)
-    return status < 500 && status !== 429 ? lost(services, again.task, error) : later(services, again.task, error)
+    return isPassing(error) ? later(services, again.task, error) : lost(services, again.task, error)
   }
 }
 
