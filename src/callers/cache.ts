@@ -26,10 +26,8 @@ interface Flight {
  */
 export class KeyCache {
   readonly #store: KeyStore
-  readonly #options: Required<KeyCacheOptions>
-  /** Undefined until there is an entry, and when nobody calls. */
-  #known: LRUCache<string, KeyRecord> | undefined
-  #unknown: LRUCache<string, true> | undefined
+  readonly #known: LRUCache<string, KeyRecord>
+  readonly #unknown: LRUCache<string, true>
   readonly #flights = new Map<string, Flight>()
   readonly #changed: (hash: string) => void
   /** Longer than any entry is valid, and than open calls go without a look-up. */
@@ -43,7 +41,8 @@ export class KeyCache {
   constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
     const { size = 10_000, ageMs = 10_000, unknownAgeMs = 2_000 } = options
     this.#store = store
-    this.#options = { size, ageMs, unknownAgeMs }
+    this.#known = boundedCache(size, { ttl: ageMs, ttlResolution: 0 })
+    this.#unknown = boundedCache(size, { ttl: unknownAgeMs, ttlResolution: 0 })
     this.#idleMs = Math.min(2 * Math.max(ageMs, unknownAgeMs), longestTimerMs)
     this.#changed = (hash) => {
       this.forget(hash)
@@ -54,17 +53,17 @@ export class KeyCache {
   /** The record for a hash, from the cache or the store. Rejects when the store does. */
   find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     this.#isUsed = true
-    const known = this.#known?.get(hash)
+    const known = this.#known.get(hash)
     if (known !== undefined) return known
-    if (this.#unknown?.has(hash) === true) return undefined
+    if (this.#unknown.has(hash)) return undefined
     const flight = this.#flights.get(hash)
     return flight === undefined || flight.stale ? this.#lookUp(hash) : flight.record
   }
 
   /** Drops a hash from the cache. The result of a look-up in progress is not cached either. */
   forget(hash: string): void {
-    this.#known?.delete(hash)
-    this.#unknown?.delete(hash)
+    this.#known.delete(hash)
+    this.#unknown.delete(hash)
     const flight = this.#flights.get(hash)
     if (flight !== undefined) flight.stale = true
   }
@@ -90,13 +89,9 @@ export class KeyCache {
     clearTimeout(this.#timer)
     this.#unwatch?.()
     this.#unwatch = undefined
-    this.#known = undefined
-    this.#unknown = undefined
+    this.#known.clear()
+    this.#unknown.clear()
     for (const flight of this.#flights.values()) flight.stale = true
-  }
-
-  #cache<Value extends object | true>(ttl: number): LRUCache<string, Value> {
-    return boundedCache(this.#options.size, { ttl, ttlResolution: 0 })
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
@@ -109,9 +104,8 @@ export class KeyCache {
     const land = (found?: KeyRecord, failed = false) => {
       if (this.#flights.get(hash) === flight) this.#flights.delete(hash)
       if (flight.stale || failed) return
-      const { ageMs, unknownAgeMs } = this.#options
-      if (found === undefined) (this.#unknown ??= this.#cache(unknownAgeMs)).set(hash, true)
-      else (this.#known ??= this.#cache(ageMs)).set(hash, found)
+      if (found === undefined) this.#unknown.set(hash, true)
+      else this.#known.set(hash, found)
     }
     record.then(
       (found) => land(found),

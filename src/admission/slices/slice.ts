@@ -64,8 +64,8 @@ export class Slice {
   /** What is to be returned of it. Units only in time: later, the rates have refilled, and would be given too much. */
   rest(now: number): SliceReturn {
     const { rates, places } = this.#claim
-    if (now > this.until + this.#wish.ms) this.#units.fill(0)
-    const corrections = rates.map((rule, index) => ({ ...rule, cost: -(this.#units[index] as number) }))
+    const isLate = now > this.until + this.#wish.ms
+    const corrections = isLate ? [] : rates.map((rule, index) => ({ ...rule, cost: -(this.#units[index] as number) }))
     return {
       id: this.id,
       account: this.#account,

@@ -86,7 +86,7 @@ function askedFor({ client, context, repeated }: Asking, reasoning: Asked['reaso
   }
 }
 
-/** `conversation`: what the vendor is told of what the client has `meant`. */
+/** `meant`: the conversation of the client. `conversation`: the same without what the vendor or its model refuses, which is sent. */
 export function planFor(asking: Asking, wire: VendorWire, conversation: Conversation, meant: Conversation): Plan {
   const { provider, call } = asking
   const { format } = asking.client
