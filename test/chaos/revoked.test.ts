@@ -12,6 +12,7 @@ import { openai } from '../../src/providers/index.ts'
 import { whole } from '../admission/scene.ts'
 import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
 import {
+  dropKeys,
   dropTables,
   hasMysql,
   hasPostgres,
@@ -34,8 +35,7 @@ afterAll(async () => {
   await pool?.end()
   if (hasMysql) await dropTables(mysqlPools, name)
   await mysqlPools.end()
-  const keys = ((await connection?.send('KEYS', `{${name}:*`)) ?? []) as string[]
-  if (keys.length > 0) await connection?.send('DEL', ...keys)
+  if (connection !== undefined) await dropKeys(connection, name)
   connection?.close()
 })
 

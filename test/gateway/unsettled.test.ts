@@ -1,7 +1,6 @@
 /** Closing while the ledger is slow: completed requests are charged, or stay held and are reported. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { expect, onTestFinished, test } from 'vitest'
-import type { Failure } from '../../src/index.ts'
+import { expect, test } from 'vitest'
+import { publishedFailures } from '../failures.ts'
 import { askChat } from '../hosted.ts'
 import { scene, whole } from '../admission/scene.ts'
 import { slowLedger } from '../admission/slow-ledger.ts'
@@ -21,10 +20,7 @@ test('close() waits for a slow ledger, whatever graceMs is', async () => {
 
 test('a charge that the ledger has not accepted after settleMs stays held for a day and is reported', async () => {
   const { ledger, memory, open, pass } = await slowLedger()
-  const failures: Failure[] = []
-  const watch = (failure: unknown) => failures.push(failure as Failure)
-  subscribe('modelhatch:failure', watch)
-  onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
+  const failures = publishedFailures()
   const { url, gateway, receipt } = await scene(whole, { billing: { currency: 'CNY' }, storage: { ledger } })
   await askChat(url)
   const { id } = await receipt()

@@ -1,6 +1,5 @@
 /** Prices that would make the output of a model free by mistake. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   createGateway,
   memoryLedger,
@@ -10,6 +9,7 @@ import {
 } from '../../src/index.ts'
 import { demo, openai, text, type Provider } from '../../src/providers/index.ts'
 import { ask } from '../endpoints/ask.ts'
+import { publishedFailures } from '../failures.ts'
 import { hosted } from '../hosted.ts'
 
 async function* write() {
@@ -78,11 +78,9 @@ describe('a provider with several kinds of output', () => {
       storage: { ledger, tasks: memoryTaskStore() },
     })
     const url = await hosted(gateway)
-    const failures: string[] = []
-    const watch = (message: unknown) => failures.push(String((message as { error: Error }).error.cause))
-    subscribe('modelhatch:failure', watch)
-    onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
+    const published = publishedFailures()
     const { status } = await ask(url, 'POST', path, { model: 'm', ...body })
+    const failures = published.map(({ error }) => String((error as Error).cause))
     return { status, failures, ...(await ledger.account('a')) }
   }
   const chat = { messages: [{ role: 'user', content: 'hi' }] }

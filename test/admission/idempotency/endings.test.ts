@@ -1,17 +1,11 @@
 /** Which responses are stored for replay: failures, broken streams, client disconnects, oversized responses. */
 import { once } from 'node:events'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mount } from '../../../adapters/hosts/fetch.ts'
-import {
-  createGateway,
-  memoryIdempotencyStore,
-  type Failure,
-  type IdempotencyStore,
-  type StreamBody,
-} from '../../../src/index.ts'
+import { createGateway, memoryIdempotencyStore, type IdempotencyStore, type StreamBody } from '../../../src/index.ts'
 import { demo } from '../../../src/providers/index.ts'
 import type { VendorReply, VendorRequest } from '../../../src/testing/vendor.ts'
+import { publishedFailures } from '../../failures.ts'
 import { scene, streamEvents, whole, type Scene } from '../scene.ts'
 import { ask, begin, digest, failing, gated, inTurn, question } from './keyed.ts'
 
@@ -311,10 +305,7 @@ describe('a store', () => {
   })
 
   test('that fails in finish() does not affect the response, and the failure is published', async () => {
-    const failures: Failure[] = []
-    const listen = (message: unknown) => void failures.push(message as Failure)
-    subscribe('modelhatch:failure', listen)
-    onTestFinished(() => void unsubscribe('modelhatch:failure', listen))
+    const failures = publishedFailures()
     const stage = await withStore({ finish: broken })
     expect((await ask(stage.url)).status).toBe(200)
     expect(failures).toHaveLength(1)

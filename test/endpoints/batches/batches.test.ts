@@ -1,5 +1,4 @@
 /** Anthropic's Message Batches, as its official client uses them. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import Anthropic, { BadRequestError, NotFoundError } from '@anthropic-ai/sdk'
 import { anthropic, openai } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,9 +8,9 @@ import {
   memoryTaskStore,
   memoryUsageStore,
   type CallCosts,
-  type Failure,
   type GatewayOptions,
 } from '../../../src/index.ts'
+import { publishedFailures } from '../../failures.ts'
 import { hostedWith } from '../../hosted.ts'
 import { expectSameAnswers, heldSubmission, watchedStore } from './held.ts'
 import { batchVendor, succeeded } from './vendor.ts'
@@ -47,7 +46,17 @@ async function scene(more: Partial<GatewayOptions> = {}) {
   const client = (apiKey: string) => new Anthropic({ baseURL: hosted.url, apiKey, maxRetries: 0 })
   /** Time passes until the next check. */
   const pass = (ms = 61_000) => void (time += ms)
-  return { ...hosted, vendor, ledger, usage, pass, client: client('sk-test'), other: client('sk-other') }
+  const [own, other] = [client('sk-test'), client('sk-other')]
+  /** Time passes, and the vendor ends its batches, until this one has ended. */
+  const untilEnded = async (id: string) => {
+    const status = async () => {
+      pass()
+      vendor.end()
+      return (await own.messages.batches.retrieve(id)).processing_status
+    }
+    await expect.poll(status).toBe('ended')
+  }
+  return { ...hosted, vendor, ledger, usage, pass, untilEnded, client: own, other }
 }
 
 const ask = (custom_id: string, params: object = {}) => ({
@@ -288,25 +297,18 @@ describe('a batch is refused as a whole', () => {
 })
 
 test('a batch whose submission was broken off is found at the vendor, and not sent twice', async () => {
-  const { client, vendor, pass, ledger } = await scene({ tasks: { sweepMs: 5 } })
+  const { client, vendor, untilEnded, ledger } = await scene({ tasks: { sweepMs: 5 } })
   vendor.before = ({ method, url }) => {
     if (method === 'POST' && url.endsWith('/batches')) throw new Error('broken off')
   }
   const { id } = await client.messages.batches.create({ requests: [ask('a')] })
-  vendor.end()
-  pass()
-  await expect
-    .poll(async () => {
-      pass()
-      return (await client.messages.batches.retrieve(id)).processing_status
-    })
-    .toBe('ended')
+  await untilEnded(id)
   expect(vendor.batches).toHaveLength(1)
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
 })
 
 test('a batch that never reached the vendor is sent again, however long the vendor refuses it', async () => {
-  const { client, vendor, pass, ledger } = await scene({ tasks: { sweepMs: 5 } })
+  const { client, vendor, untilEnded, ledger } = await scene({ tasks: { sweepMs: 5 } })
   const { reply } = vendor
   let refusals = 3
   vendor.reply = async (request, response) => {
@@ -317,23 +319,14 @@ test('a batch that never reached the vendor is sent again, however long the vend
     refusals--
   }
   const { id } = await client.messages.batches.create({ requests: [ask('a')] })
-  await expect
-    .poll(async () => {
-      pass()
-      vendor.end()
-      return (await client.messages.batches.retrieve(id)).processing_status
-    })
-    .toBe('ended')
+  await untilEnded(id)
   expect(vendor.batches).toHaveLength(1)
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
 })
 
 test('results that keep breaking off, even when some are charged, are reported to the host', async () => {
-  const failures: Failure[] = []
-  const watch = (failure: unknown) => failures.push(failure as Failure)
-  subscribe('modelhatch:failure', watch)
-  onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
-  const { client, vendor, pass, ledger } = await scene({ tasks: { sweepMs: 5 } })
+  const failures = publishedFailures()
+  const { client, vendor, untilEnded, ledger } = await scene({ tasks: { sweepMs: 5 } })
   const { reply } = vendor
   let breaks = 3
   vendor.reply = async (request, response) => {
@@ -346,13 +339,7 @@ test('results that keep breaking off, even when some are charged, are reported t
   const { id } = await client.messages.batches.create({
     requests: Array.from({ length: 70 }, (_, index) => ask(`r${index}`)),
   })
-  await expect
-    .poll(async () => {
-      pass()
-      vendor.end()
-      return (await client.messages.batches.retrieve(id)).processing_status
-    })
-    .toBe('ended')
+  await untilEnded(id)
   expect(failures).toHaveLength(1)
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 70n * 50n })
 })
