@@ -45,7 +45,7 @@ export default defineConfig({
     // Tests that need isolation start processes themselves. More workers than cores, because many tests wait for sockets.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     env: {
       // Processes that tests start share compiled code.
       NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled'),
