@@ -6,6 +6,7 @@ import { testAttribution } from './usage-attribution.ts'
 import { testDurations } from './usage-durations.ts'
 import { testLargest } from './usage-largest.ts'
 import { testLog } from './usage-log.ts'
+import { testRandomSums } from './usage-random.ts'
 import { testRetention } from './usage-retention.ts'
 import { record, start, testSums } from './usage-sums.ts'
 
@@ -129,6 +130,7 @@ export function testUsageStore(
   })
 
   testSums(it)
+  testRandomSums(it)
   testAttribution(it)
   testRetention(it)
   testDurations(it)

@@ -109,6 +109,14 @@ const faults: Fault<UsageStore>[] = [
     'days begin at midnight in the given time zone offset',
   ],
   [
+    'days of users are those of UTC',
+    (store) => ({
+      summarise: (question) =>
+        store.summarise(question.by.includes('user') ? without('offsetMinutes', question) : question),
+    }),
+    'sums are those of the records, for any range, time zone, filter and dimensions',
+  ],
+  [
     'refused requests are recorded like others, so that sums count them',
     (store) => ({ appendRefused: (records) => store.append(records) }),
     'lists and finds refused requests, and does not sum them',
