@@ -82,6 +82,8 @@ export class Calls {
       Promise.all(
         [...drawn, ...given].map(async (part) => {
           const base = spread ? this.#bases.baseOf(part.slice.account) : ''
+          // Of limits on other nodes, no slice was drawn.
+          if (spread && part.returned.places.some((bucket) => this.#bases.baseOfBucket(bucket) !== base)) return
           endedOf(await this.#route(base).endings.add(part))
         }),
       ),

@@ -103,8 +103,9 @@ if slices then
       redis.call('HSET', slice.book.slices, slice.id, text)
     end
   end
-  for name, members in pairs(slices.removed) do redis.call('ZREM', name, unpack(members)) end
+  -- In this order, because a set without members would lose its expiry.
   for name, members in pairs(slices.added) do redis.call('ZADD', name, unpack(members)) end
+  for name, members in pairs(slices.removed) do redis.call('ZREM', name, unpack(members)) end
   for name, lease in pairs(slices.leases) do expire_after(name, math.ceil(lease) + 1000, false) end
 end
 `

@@ -100,7 +100,8 @@ async function counted() {
     ])
     return Object.fromEntries(counts.filter(([name]) => name !== 'config')) as Record<string, number>
   }
-  return { storage, commandsOf }
+  const send = (args: string[]): Promise<unknown> => client.sendCommand(args)
+  return { storage, commandsOf, send }
 }
 
 test.skipIf(!hasRedisServer)('the accounts of a batch are written in one command', async () => {
@@ -148,6 +149,18 @@ describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () 
     const { items } = (await ledger.entries?.(account, { limit: 100 })) ?? { items: [] }
     expect(items.filter(({ overage }) => overage > 0n)).toEqual([])
     expect((await ledger.audit()).faults).toEqual([])
+  })
+
+  test('forgets the places of a process that has died, though a slice held all of them before', async () => {
+    const { storage, send } = await counted()
+    const slice = { id: 'slice', calls: 8, ms: 1 }
+    await storage.admission.admit(claimOf('first'), holdOf('first'), slice)
+    await storage.admission.finish([{ returned: { id: 'first', places: ['slots'], corrections: [] } }])
+    const draws = [{ slice: 'slice', claim: claimOf('second'), hold: holdOf('second') }]
+    const returns = [{ id: 'slice', account, places: ['slots'], corrections: [] }]
+    await storage.admission.finish([], { draws, returns })
+    const [name = ''] = (await send(['KEYS', '*places:slots'])) as string[]
+    expect(Number(await send(['PTTL', name]))).toBeGreaterThan(leaseMs - 1_000)
   })
 
   test('executes for another call no more commands than without them', async () => {

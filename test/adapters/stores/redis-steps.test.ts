@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { accountOf, type LimitClaim } from '../../../adapters/stores/index.ts'
+import { accountOf, slicePrefix, type LimitClaim } from '../../../adapters/stores/index.ts'
 import { KeyBases } from '../../../adapters/stores/redis/key-bases.ts'
 import { redis, type RedisStorage } from '../../../adapters/stores/redis/redis.ts'
 import { ownedBy } from '../../../src/money/limits/bucket.ts'
@@ -152,6 +152,19 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
       [9, 0],
     ])
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 40n, held: 60n })
+  })
+
+  test('a slice that may have been drawn goes back, though calls with shared limits draw none', async () => {
+    const storage = redis(cluster, { prefix: ownName() })
+    const [account, shared] = [await funded(storage), fresh('shared')]
+    const claim = claimOf(account, shared, fresh('call'))
+    await storage.admission.admit(claim, { id: claim.id, account, amount: 10n, leaseMs })
+    const places = claim.places.map(({ bucket }) => bucket)
+    const ending = { returned: { id: claim.id, places, corrections: [] }, end: { id: claim.id, account, amount: 4n } }
+    const returns = [{ id: `${slicePrefix}${fresh('s')}`, account, places, corrections: [] }]
+    await storage.admission.finish([ending], { draws: [], returns })
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 96n, held: 0n })
+    expect((await leftOf(storage, claim))[1]).toEqual([10, 1])
   })
 
   test('an account without money draws nothing from shared limits', async () => {
