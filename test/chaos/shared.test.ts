@@ -11,10 +11,12 @@ import { long } from '../long.ts'
 import { hasMysql, hasPostgres, hasRedis, ownName } from '../servers.ts'
 import { openBundle, type Opened, type Place } from '../bundles.ts'
 import type { Drawn } from './worker.ts'
+import { places as slicedPlaces, slicedClaim } from './slice-spender.ts'
 import { Worker } from './workers.ts'
 
 const rounds = long ? 200 : 1
 const kills = long ? 20 : 1
+const sliceKills = long ? 100 : 1
 const drawMs = long ? 5_000 : 500
 /** The resolution of each store's clock, in milliseconds. */
 const coarseMs = { SQLite: 1, Postgres: 0, MySQL: 0, Redis: 0 }
@@ -105,6 +107,46 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
       }
       const allowed = burst + (limit * (ended - begun)) / 1_000
       expect(times.length / allowed).toBeGreaterThan(long ? 0.99 : 0.8)
+    },
+  )
+
+  test.skipIf(!there || place.kind === 'SQLite')(
+    `the books stay balanced when processes with slices are killed, ${sliceKills} times`,
+    { timeout: 600_000 },
+    async () => {
+      const { ledger, limits } = opened.storage
+      const leaseMs = 1_000
+      const accounts = await Promise.all(Array.from({ length: 3 }, async () => funded(ledger, 10_000_000n)))
+      const accountsNow = async () => Promise.all(accounts.map(async (account) => ledger.account(account)))
+      const before = await ledger.audit()
+      let settled = before.settlements
+      let out = 0
+      for (let killed = 0; killed < sliceKills; killed++) {
+        const victim = await Worker.start(place)
+        await victim.begin({ do: 'spendSliced', accounts, leaseMs })
+        await new Promise((resolve) => setTimeout(resolve, (killed * 37) % 180))
+        await victim.kill()
+        if ((await accountsNow()).some((each) => (each?.ahead ?? 0n) > 0n)) out++
+        const { faults, credits, balances, holds, settlements } = await ledger.audit()
+        expect(faults).toEqual([])
+        expect(credits).toBe(before.credits)
+        expect(credits).toBe(balances + holds + settlements)
+        expect(settlements).toBeGreaterThan(settled)
+        settled = settlements
+      }
+      expect(out).toBeGreaterThanOrEqual(Math.floor(sliceKills / 4))
+      // Slices, holds and places go back with their leases.
+      await expect.poll(async () => (await accountsNow()).map((each) => each?.held)).toEqual(accounts.map(() => 0n))
+      const freeOf = async (account: string) => {
+        const claim = slicedClaim(account, fresh('look'), leaseMs)
+        const { free } = await limits.take({ ...claim, rates: [] })
+        await limits.give({ id: claim.id, places: claim.places.map(({ bucket }) => bucket), corrections: [] })
+        return free
+      }
+      await expect
+        .poll(async () => Promise.all(accounts.map(freeOf)), { timeout: 5_000 })
+        .toEqual(accounts.map(() => [slicedPlaces - 1]))
+      expect((await ledger.audit()).faults).toEqual([])
     },
   )
 

@@ -1,4 +1,5 @@
 /** A process that runs tasks on a shared store for its parent. */
+import { spendSliced } from './slice-spender.ts'
 import { openBundle, type Place } from '../bundles.ts'
 import { spendCapped, type CapWork } from './cap-spenders.ts'
 
@@ -13,6 +14,8 @@ export type Work =
     }
   /** Holds, settles and releases until the process is killed. */
   | { readonly do: 'spend'; readonly accounts: readonly string[]; readonly leaseMs: number }
+  /** The same with what slices admit, and with limits. */
+  | { readonly do: 'spendSliced'; readonly accounts: readonly string[]; readonly leaseMs: number }
   /** Holds and settles within caps. Answers with a `CapSpent`. */
   | ({
       readonly do: 'spendCapped'
@@ -56,6 +59,8 @@ async function work(task: Work): Promise<unknown> {
       await Promise.all(task.accounts.map(async (account) => spend(account, task.leaseMs)))
       return undefined
     }
+    case 'spendSliced':
+      return spendSliced(bundle.storage.admission, own, task, () => process.send?.({ begun: true }))
     case 'spendCapped':
       return spendCapped(ledger, task, `${own} ${task.round}`, task.spenders, task.times)
     case 'spendCappedOn': {

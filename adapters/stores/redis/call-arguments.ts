@@ -50,7 +50,10 @@ local function each_call(act)
   while position < #ARGV do
     local after = next_number() + position
     local done, reply = pcall(act, after)
-    replies[#replies + 1] = done and reply or 'error ' .. (type(reply) == 'table' and reply.err or tostring(reply))
+    local failure = not done and (type(reply) == 'table' and reply.err or tostring(reply))
+    -- A replica writes nothing of the script, which is sent again: the client may have to find the master first.
+    if failure and string.sub(failure, 1, 8) == 'READONLY' then error(reply) end
+    replies[#replies + 1] = done and reply or 'error ' .. failure
     position = after
   end
 end

@@ -59,14 +59,30 @@ function hashOf(name: string): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
+/** How a server that may run out of memory then makes room; empty if it evicts no keys, or does not tell. */
+const evictionText = `
+local done, text = pcall(redis.call, 'INFO', 'memory')
+if not done or type(text) ~= 'string' or string.match(text, '\\nmaxmemory:(%d+)') == '0' then return '' end
+local policy = string.match(text, '\\nmaxmemory_policy:([%w-]+)')
+return policy ~= 'noeviction' and policy or ''
+`
+
+function requireKept(policy: unknown): void {
+  if (typeof policy !== 'string' || policy === '') return
+  throw new Error(
+    `redis: cannot use a server that evicts keys, balances and limits among them: set its maxmemory-policy, which is ${policy}, to noeviction`,
+  )
+}
+
 /**
- * Sends nothing until the layout of the keys with a prefix is known to be this one. Without any keys, records this one; for
- * another, every command rejects. The key that records it is named alike in all layouts.
+ * Sends nothing until the layout of the keys with a prefix is known to be this one, and that the server evicts none. Without any
+ * keys, records this layout; for another, every command rejects. The key that records it is named alike in all layouts.
  */
 export function requiringLayout(send: Send, prefix: string): Send {
   const read = script(send, `return redis.call('GET', KEYS[1])`)
   const record = script(send, `return redis.call('SET', KEYS[1], ARGV[1], 'NX')`)
   const count = script(send, `return redis.call('EXISTS', unpack(KEYS))`)
+  const eviction = script(send, evictionText)
   const name = [`{${prefix}:layout}`]
   const what = `the Redis prefix "${prefix}"`
   const remedy = `pass another \`prefix\` to redis(), or delete the keys that begin with "{${prefix}"`
@@ -84,6 +100,7 @@ export function requiringLayout(send: Send, prefix: string): Send {
         const [recorded = 0, serves = 0] = found.split(' ').map(Number)
         requireUsable(what, { version: recorded, serves }, { version, oldest: version, remedy })
       }
+      requireKept(await eviction(name))
       isKnown = true
     } finally {
       checking = undefined

@@ -204,6 +204,30 @@ describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () 
   })
 })
 
+test.skipIf(!hasRedisServer)('calls that reach a replica are sent again until it is the master', async () => {
+  const { storage, send } = await counted()
+  await storage.admission.admit(claimOf('first'), holdOf('first'))
+  // Its master is never there.
+  await send(['REPLICAOF', '127.0.0.1', '1'])
+  const admitted = storage.admission.admit(claimOf('second'), holdOf('second'))
+  const ended = storage.admission.finish([{ end: { id: 'first', account, amount: 3n } }])
+  const rejected = async () => /errorstat_READONLY:count=[2-9]/.test((await send(['INFO', 'errorstats'])) as string)
+  await expect.poll(rejected, { interval: 10 }).toBe(true)
+  await send(['REPLICAOF', 'NO', 'ONE'])
+  expect((await admitted).hold?.outcome).toBe('held')
+  await ended
+  expect(await storage.ledger.account(account)).toMatchObject({ balance: 999_996n, held: 1n })
+})
+
+test.skipIf(!hasRedisServer)('a server that evicts keys is refused, until it no longer does', async () => {
+  const { send } = await counted()
+  await send(['CONFIG', 'SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru'])
+  const { ledger } = redis((...args) => send(args), { prefix: 'other' })
+  await expect(ledger.account(account)).rejects.toThrow(/evicts keys.*maxmemory-policy.*volatile-lru/)
+  await send(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
+  expect(await ledger.account(account)).toBeUndefined()
+})
+
 test('while the server does not reply, few commands wait in the client, and a bounded number of calls', async () => {
   let sent = 0
   const storage = redis(() => {
