@@ -35,11 +35,19 @@ export async function redisServer(): Promise<RedisServer> {
   return { port, close: () => stop([node], folder) }
 }
 
+export interface Move {
+  /** How many commands the other master has refused because keys of the slot may be missing there. */
+  refused(): Promise<number>
+  end(): Promise<void>
+}
+
 export interface RedisCluster {
   /** The masters come first. */
   readonly ports: readonly number[]
   /** Kills the master that serves a key, as a crash would. */
   killMasterOf(key: string): Promise<void>
+  /** Begins to move the slot of a key to another master. */
+  beginMoving(key: string): Promise<Move>
   close(): Promise<void>
 }
 
@@ -65,15 +73,13 @@ export async function redisCluster(nodeTimeoutMs: number, { replicas = true } = 
     return {
       ports,
       async killMasterOf(key) {
-        const [slot] = [await redisCli(ports[0] as number, 'CLUSTER', 'KEYSLOT', key)]
-        const lines = (await redisCli(ports[0] as number, 'CLUSTER', 'NODES')).split('\n')
-        const owner = lines.find((line) => line.includes('master') && serves(line, Number(slot)))
-        const port = Number(/:(\d+)@/.exec(owner ?? '')?.[1])
+        const { port, slot } = await masterOf(ports[0] as number, key)
         const node = nodes.get(port)
         if (node === undefined) throw new Error(`no master serves slot ${slot}`)
         node.kill('SIGKILL')
         await once(node, 'exit')
       },
+      beginMoving: (key) => beginMoving(ports.slice(0, 3), key),
       close,
     }
   } catch (error) {
@@ -126,6 +132,32 @@ async function formCluster(ports: readonly number[], busPorts: readonly number[]
   }
   for (const port of ports.slice(3)) {
     await until(async () => (await redisCli(port, 'INFO', 'replication')).includes('master_link_status:up'))
+  }
+}
+
+async function masterOf(asked: number, key: string): Promise<{ port: number; slot: string }> {
+  const slot = await redisCli(asked, 'CLUSTER', 'KEYSLOT', key)
+  const lines = (await redisCli(asked, 'CLUSTER', 'NODES')).split('\n')
+  const owner = lines.find((line) => line.includes('master') && serves(line, Number(slot)))
+  return { port: Number(/:(\d+)@/.exec(owner ?? '')?.[1]), slot }
+}
+
+async function beginMoving(masters: readonly number[], key: string): Promise<Move> {
+  const { port: from, slot } = await masterOf(masters[0] as number, key)
+  const to = masters.find((port) => port !== from) as number
+  const [left, entered] = [await redisCli(from, 'CLUSTER', 'MYID'), await redisCli(to, 'CLUSTER', 'MYID')]
+  await redisCli(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', left)
+  await redisCli(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', entered)
+  return {
+    async refused() {
+      return Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(await redisCli(to, 'INFO', 'errorstats'))?.[1] ?? 0)
+    },
+    async end() {
+      const keys = (await redisCli(from, 'CLUSTER', 'GETKEYSINSLOT', slot, '1000')).split('\n')
+      const moved = await redisCli(from, 'MIGRATE', '127.0.0.1', String(to), '', '0', '5000', 'KEYS', ...keys)
+      if (moved !== 'OK') throw new Error(moved)
+      for (const port of [to, from, ...masters]) await redisCli(port, 'CLUSTER', 'SETSLOT', slot, 'NODE', entered)
+    },
   }
 }
 

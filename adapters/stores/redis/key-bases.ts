@@ -2,7 +2,7 @@
 import { accountOf } from '../index.ts'
 import { requireUsable, unknownLayout } from '../layout.ts'
 import type { Send } from './clients.ts'
-import { script } from './scripts.ts'
+import { keysOf, script } from './scripts.ts'
 
 /**
  * Version of the names and the contents of the keys. A change that an older process could not read needs a new version, which
@@ -83,7 +83,7 @@ export function requiringLayout(send: Send, prefix: string): Send {
   const record = script(send, `return redis.call('SET', KEYS[1], ARGV[1], 'NX')`)
   const count = script(send, `return redis.call('EXISTS', unpack(KEYS))`)
   const eviction = script(send, evictionText)
-  const name = [`{${prefix}:layout}`]
+  const name = keysOf([`{${prefix}:layout}`])
   const what = `the Redis prefix "${prefix}"`
   const remedy = `pass another \`prefix\` to redis(), or delete the keys that begin with "{${prefix}"`
   let isKnown = false

@@ -41,7 +41,7 @@ export class Scripts {
   async runOn<Result>(text: string, bases: readonly string[], args: readonly Argument[]): Promise<Result> {
     let known = this.#known.get(text)
     if (known === undefined) this.#known.set(text, (known = script(this.#send, text)))
-    return (await known(bases, Date.now(), ...args.map(String))) as Result
+    return (await known(keysOf(bases), Date.now(), ...args.map(String))) as Result
   }
 
   /** Calls `act`, and again if it finds out that a command cannot use several bases because the keys are spread. */
@@ -55,6 +55,15 @@ export class Scripts {
       return act(true)
     }
   }
+}
+
+/**
+ * The keys that a script declares: two at least, neither of which exists. While a cluster moves their slot to another node, it then
+ * executes the script on neither (`TRYAGAIN`). With one, it would execute it on the new node, where other keys may still be missing.
+ */
+export function keysOf(bases: readonly string[]): readonly string[] {
+  const [base] = bases
+  return base !== undefined && bases.length === 1 ? [base, `${base}-`] : bases
 }
 
 interface Script {
