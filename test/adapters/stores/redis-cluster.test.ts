@@ -52,21 +52,24 @@ describe.skipIf(!hasRedisServer)('A Redis cluster conforms to the contract', asy
     await cluster.close()
   })
   testStores(test, redis(first.client), redis(second.client))
-  test.each(clients)('%s: while its slot moves to another node, an account is not taken for a new one', async (_, connect) => {
-    const { client, end } = await connect(cluster)
-    onTestFinished(end)
-    const [account, prefix] = ['acme', ownName()]
-    const { ledger } = redis(client, { prefix })
-    await ledger.credit({ account, amount: 100n, reference: 'first' })
-    const moving = await cluster.beginMoving(new KeyBases(prefix).baseOf(account))
-    const credited = ledger.credit({ account, amount: 5n, reference: 'second' })
-    const held = ledger.hold({ id: 'h', account, amount: 30n, leaseMs: 60_000 })
-    await expect.poll(() => moving.refused(), { interval: 10 }).toBeGreaterThan(1)
-    await moving.end()
-    await credited
-    expect((await held).outcome).toBe('held')
-    expect(await ledger.account(account)).toMatchObject({ balance: 75n, held: 30n })
-  })
+  test.each(clients)(
+    '%s: while its slot moves to another node, an account is not taken for a new one',
+    async (_, connect) => {
+      const { client, end } = await connect(cluster)
+      onTestFinished(end)
+      const [account, prefix] = ['acme', ownName()]
+      const { ledger } = redis(client, { prefix })
+      await ledger.credit({ account, amount: 100n, reference: 'first' })
+      const moving = await cluster.beginMoving(new KeyBases(prefix).baseOf(account))
+      const credited = ledger.credit({ account, amount: 5n, reference: 'second' })
+      const held = ledger.hold({ id: 'h', account, amount: 30n, leaseMs: 60_000 })
+      await expect.poll(() => moving.refused(), { interval: 10 }).toBeGreaterThan(1)
+      await moving.end()
+      await credited
+      expect((await held).outcome).toBe('held')
+      expect(await ledger.account(account)).toMatchObject({ balance: 75n, held: 30n })
+    },
+  )
   let made = 0
   testTaskStore(test, () => redis(first.client, { prefix: `tasks${made++}` }).tasks)
 })
