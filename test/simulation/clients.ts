@@ -43,10 +43,10 @@ export class Clients {
         if (status === 200 && isWhole)
           return this.#answered(key === undefined ? undefined : `${account} ${key}`, answer)
         if (status === 429)
-          return checks.limited(
+          return checks.refusals.limited(
             id,
             codeOf(answer.text),
-            busy || checks.mayRefuse(machine, account),
+            busy || checks.refusals.mayRefuse(machine, account),
             key !== undefined,
             sentAt,
           )

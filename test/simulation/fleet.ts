@@ -1,9 +1,10 @@
 /** The processes of the host: each a gateway that can be killed, replaced and suspended, and the connections to it. */
 import { createGateway, type Gateway, type GatewayOptions, type Reply, type ResponseStore } from '../../src/index.ts'
 import { parseMoney } from '../../src/money/money.ts'
-import { keyLeaseMs, leaseMs, type Checks } from './checks.ts'
+import type { Checks } from './checks.ts'
 import type { Plan } from './plan.ts'
 import { Machine } from './scheduler.ts'
+import { keyLeaseMs, leaseMs } from './seen.ts'
 import { connect, type Network } from './connections.ts'
 import type { Shared } from './stores.ts'
 import { Vendor } from './vendor.ts'
