@@ -48,7 +48,7 @@ export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' 
  * `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records and content are not stored in Redis.
  *
  * Responses use memory for as long as they are kept: see `responseAgeMs`, and `idempotency.keepMs` and `idempotency.maxBytes`
- * of the gateway. Set `maxmemory-policy noeviction`, because no key may be evicted.
+ * of the gateway. A server that evicts keys is refused: set `maxmemory-policy noeviction`.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): RedisStorage {
   const { prefix = 'modelhatch', entries = 10_000, responseAgeMs = 86_400_000 } = options
