@@ -51,15 +51,29 @@ type AccountReply = readonly [
   more: string,
 ]
 
+/** Runs a script with `argumentsText` for one account: the arguments of its only call are the account and `texts`. */
+export interface AskAccount {
+  <Reply>(script: string, account: string, texts?: readonly string[]): Promise<Reply>
+}
+
+/** `kept`: number of ledger entries to keep for each account. */
+export function askingAccounts(scripts: Scripts, keyBases: KeyBases, kept: number): AskAccount {
+  return (script, account, texts = []) => {
+    const args = new Arguments(keyBases)
+    args.add([args.account(account), ...texts])
+    return scripts.run(script, keyBases.baseOf(account), kept, '', ...args.values)
+  }
+}
+
 export class Accounts {
   readonly #scripts: Scripts
   readonly #bases: KeyBases
-  readonly #kept: number
+  readonly #ask: AskAccount
 
-  constructor(scripts: Scripts, keyBases: KeyBases, kept: number) {
+  constructor(scripts: Scripts, keyBases: KeyBases, ask: AskAccount) {
     this.#scripts = scripts
     this.#bases = keyBases
-    this.#kept = kept
+    this.#ask = ask
   }
 
   async open({ id, name, unlimited }: Parameters<Ledger['open']>[0]): Promise<LedgerAccount> {
@@ -79,15 +93,7 @@ export class Accounts {
 
   async #read(id: string, changes: string[]): Promise<LedgerAccount | undefined> {
     for (;;) {
-      const args = new Arguments(this.#bases)
-      args.add([args.account(id), ...changes])
-      const [row] = await this.#scripts.run<(AccountReply | [string])[]>(
-        read,
-        this.#bases.baseOf(id),
-        this.#kept,
-        '',
-        ...args.values,
-      )
+      const [row] = await this.#ask<(AccountReply | [string])[]>(read, id, changes)
       if (row === undefined) return undefined
       if (row.length === 1) throw new Error(row[0])
       if (row[7] === '') return accountOf(row)
@@ -100,7 +106,7 @@ export class Accounts {
     // Twice the share of each base, so that one round is nearly always enough.
     const share = Math.ceil((2 * count) / this.#bases.all.length) + 8
     for (let from = after; found.length < count;) {
-      const lists = await this.#lists(from, share)
+      const lists = await this.#scripts.lists<string>(ids, this.#bases.all, from, share)
       const cut = lists.flatMap((list) => (list.length < share ? [] : [list.at(-1) as string]))
       const merged = lists.flat().sort(byBytes)
       // Beyond the end of a list that was cut off, ids of that base may be missing.
@@ -111,14 +117,6 @@ export class Accounts {
       from = end
     }
     return found.slice(0, count)
-  }
-
-  #lists(after: string, share: number): Promise<string[][]> {
-    const { all } = this.#bases
-    return this.#scripts.anywhere(async (spread) => {
-      if (!spread) return this.#scripts.runOn<string[][]>(ids, all, [after, share])
-      return (await Promise.all(all.map((base) => this.#scripts.run<string[][]>(ids, base, after, share)))).flat()
-    })
   }
 }
 

@@ -65,46 +65,35 @@ export class Leases {
   }
 
   renewPlaces(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): Promise<void> {
-    const groups = new Map<string, Group>()
-    for (const { id, places } of holders) {
-      for (const bucket of places) {
-        const group = groups.get(bucket)
-        if (group === undefined) {
-          groups.set(bucket, { kind: 'places', base: this.#bases.baseOfBucket(bucket), name: bucket, members: [id] })
-        } else group.members.push(id)
-      }
-    }
+    const buckets = new Map<string, string[]>()
+    for (const { id, places } of holders) for (const bucket of places) addTo(buckets, bucket, id)
+    const groups = [...buckets].map(([name, members]) => {
+      return { kind: 'places', base: this.#bases.baseOfBucket(name), name, members } as const
+    })
     return this.#renew(groups, leaseMs)
   }
 
   async renewHolds(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): Promise<void> {
     if (holds.length === 0) return
-    const groups = new Map<string, Group>()
+    const accounts = new Map<string, string[]>()
+    for (const { id, account } of holds) addTo(accounts, account, id)
+    const groups: Group[] = [...accounts].map(([name, members]) => {
+      return { kind: 'holds', base: this.#bases.baseOf(name), name, members }
+    })
     const { shared } = this.#bases
     if ((await this.#scripts.run<number>(count, shared)) > 0) {
       const members = holds.map(({ account, id }) => callOf(account, id))
-      groups.set('', { kind: 'cap-holds', base: shared, name: '', members })
-    }
-    for (const { id, account } of holds) {
-      const group = groups.get(`account ${account}`)
-      if (group === undefined) {
-        groups.set(`account ${account}`, {
-          kind: 'holds',
-          base: this.#bases.baseOf(account),
-          name: account,
-          members: [id],
-        })
-      } else group.members.push(id)
+      groups.unshift({ kind: 'cap-holds', base: shared, name: '', members })
     }
     await this.#renew(groups, leaseMs)
   }
 
   /** All commands are sent at once. */
-  async #renew(groups: ReadonlyMap<string, Group>, leaseMs: number): Promise<void> {
+  async #renew(groups: readonly Group[], leaseMs: number): Promise<void> {
     await this.#scripts.anywhere(async (spread) => {
       const commands: { bases: Set<string>; args: string[]; leases: number }[] = []
       const open = new Map<string, (typeof commands)[0]>()
-      for (const { kind, base, name, members } of groups.values()) {
+      for (const { kind, base, name, members } of groups) {
         for (let from = 0; from < members.length; from += mostLeases) {
           const some = members.slice(from, from + mostLeases)
           const node = spread ? base : ''
@@ -121,4 +110,10 @@ export class Leases {
       await Promise.all(commands.map(({ bases, args }) => this.#scripts.runOn(renew, [...bases], [leaseMs, ...args])))
     })
   }
+}
+
+function addTo(groups: Map<string, string[]>, name: string, member: string): void {
+  const members = groups.get(name)
+  if (members === undefined) groups.set(name, [member])
+  else members.push(member)
 }

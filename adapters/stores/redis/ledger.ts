@@ -1,8 +1,8 @@
 /** The ledger: holds, charges and payments. */
 import { batchedHolds } from '../batched-admission.ts'
 import type { CreditVerdict, Ledger } from '../index.ts'
-import { Accounts } from './accounts.ts'
-import { Arguments, argumentsText, callOf } from './call-arguments.ts'
+import { Accounts, askingAccounts } from './accounts.ts'
+import { argumentsText, callOf } from './call-arguments.ts'
 import { auditAccounts } from './audit.ts'
 import { ledgerText } from './ledger-text.ts'
 import { redisCaps, refundCaps } from './caps.ts'
@@ -63,7 +63,8 @@ export interface LedgerParts {
 }
 
 export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerParts): Ledger {
-  const accounts = new Accounts(scripts, keyBases, kept)
+  const ask = askingAccounts(scripts, keyBases, kept)
+  const accounts = new Accounts(scripts, keyBases, ask)
   return {
     ...batchedHolds(calls),
     renew: (holds, leaseMs) => leases.renewHolds(holds, leaseMs),
@@ -72,10 +73,9 @@ export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerPa
       if ((await scripts.run<number>(claimReference, keyBases.baseOf(reference), reference, owner)) === 0) {
         return { outcome: 'conflict', balance: (await accounts.read(account))?.balance ?? 0n }
       }
-      const args = new Arguments(keyBases)
       const rest = [spentTo === undefined ? '' : String(spentTo), ...allotmentTexts(allotment)]
-      args.add([args.account(account), String(amount), reference, note === undefined ? '0' : '1', note ?? '', ...rest])
-      const [reply = ''] = await scripts.run<string[]>(book, keyBases.baseOf(account), kept, '', ...args.values)
+      const texts = [String(amount), reference, note === undefined ? '0' : '1', note ?? '', ...rest]
+      const [reply = ''] = await ask<string[]>(book, account, texts)
       const [outcome, balance, booked] = reply.split(' ')
       if (outcome === 'error' || balance === undefined) throw new Error(reply)
       if (refunds !== undefined && amount > 0n) {
@@ -89,7 +89,7 @@ export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerPa
     accounts: (request) => accounts.page(request),
     entries: (account, request) => readEntries(scripts, keyBases, account, request),
     caps: redisCaps(scripts, keyBases),
-    lots: redisLots(scripts, keyBases, kept),
+    lots: redisLots(scripts, keyBases, ask),
     close: () => calls.close(),
     audit: () => auditAccounts(scripts, keyBases, kept),
   }

@@ -1,6 +1,7 @@
 /** Money that expires: fields of the hash of an account, and a sorted set of the accounts by the time when they are due. */
 import type { Allotment, LedgerLots } from '../index.ts'
-import { Arguments, argumentsText } from './call-arguments.ts'
+import type { AskAccount } from './accounts.ts'
+import { argumentsText } from './call-arguments.ts'
 import type { KeyBases } from './key-bases.ts'
 import { ledgerText } from './ledger-text.ts'
 import { lua, type Scripts } from './scripts.ts'
@@ -65,12 +66,7 @@ export function allotmentTexts(allotment: Allotment | undefined): string[] {
   return [String(was), lots, at === undefined ? '' : String(at)]
 }
 
-export function redisLots(scripts: Scripts, bases: KeyBases, kept: number): LedgerLots {
-  const ask = <T>(script: ReturnType<typeof lua>, account: string, texts: readonly string[] = []) => {
-    const args = new Arguments(bases)
-    args.add([args.account(account), ...texts])
-    return scripts.run<T>(script, bases.baseOf(account), kept, '', ...args.values)
-  }
+export function redisLots(scripts: Scripts, { all }: KeyBases, ask: AskAccount): LedgerLots {
   return {
     async read(account) {
       const found = await ask<(string | null)[]>(read, account)
@@ -82,11 +78,7 @@ export function redisLots(scripts: Scripts, bases: KeyBases, kept: number): Ledg
     },
     write: async (account, allotment) => (await ask<number>(write, account, allotmentTexts(allotment))) === 1,
     async due(before, limit) {
-      const { all } = bases
-      const lists = await scripts.anywhere<string[][]>(async (spread) => {
-        if (!spread) return scripts.runOn<string[][]>(due, all, [before, limit])
-        return (await Promise.all(all.map((base) => scripts.run<string[][]>(due, base, before, limit)))).flat()
-      })
+      const lists = await scripts.lists<string>(due, all, before, limit)
       const found = lists.flatMap((list) =>
         list.flatMap((id, at) => (at % 2 === 0 ? [{ id, at: Number(list[at + 1]) }] : [])),
       )

@@ -44,6 +44,14 @@ export class Scripts {
     return (await known(keysOf(bases), Date.now(), ...args.map(String))) as Result
   }
 
+  /** Runs a script that replies with a list for each of `KEYS`, for all `bases`. */
+  lists<Item>(text: string, bases: readonly string[], ...args: Argument[]): Promise<Item[][]> {
+    return this.anywhere(async (spread) => {
+      if (!spread) return this.runOn<Item[][]>(text, bases, args)
+      return (await Promise.all(bases.map((base) => this.run<Item[][]>(text, base, ...args)))).flat()
+    })
+  }
+
   /** Calls `act`, and again if it finds out that a command cannot use several bases because the keys are spread. */
   async anywhere<Result>(act: (spread: boolean) => Promise<Result>): Promise<Result> {
     const spread = this.#spread
