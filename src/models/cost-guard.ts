@@ -160,6 +160,9 @@ class Check {
     if (clientTools === undefined || !Array.isArray(tools)) return undefined
     if (this.#allow.includes('tools')) return undefined
     const kept = tools.filter((tool, index) => this.#keeps(tool, `tools[${index}]`))
+    // Without any tool, a model makes up what a tool would have found.
+    if (kept.length === 0 && tools.length > 0 && !isNone(this.#request.field('tool_choice')))
+      throw this.#refusal('tools[0].type', String(Object(tools[0]).type))
     if (kept.length < tools.length)
       return { [name]: kept.length === 0 ? undefined : kept, ...this.#choice(tools, kept) }
     return this.#request.repeatsWithin?.(name) === true ? { [name]: kept } : undefined
@@ -239,6 +242,11 @@ function parsedJson(value: unknown): unknown {
   } catch {
     return value
   }
+}
+
+/** Whether a `tool_choice` of any API says that no tool must be called. */
+function isNone(choice: unknown): boolean {
+  return choice === 'none' || Object(choice).type === 'none'
 }
 
 /** Whether a `tool_choice` of Anthropic's API fits the tools that were kept. A choice that did not fit before does not count. */

@@ -217,6 +217,9 @@ function normaliser(model: string): (text: string) => string {
       .replaceAll(model, 'theirs')
       .replaceAll(/(?<=\b[a-z]+[_-]|"responseId":")[0-9a-f]{24,40}(?![0-9a-f])/g, numberOf)
       .replaceAll(/\b1[789]\d{8}(?:\d{3})?\b/g, (time) => (time.startsWith('1700000000') ? time : 'now'))
-      // The maker of a response contains a hash of the vendor's address.
-      .replaceAll(/(?<=mh1\.openai-)[\w-]{3}(?=\.)/g, '***')
+      // The name of a conversation depends on that of the model.
+      .replaceAll(/(?<="prompt_cache_key":"|x-grok-conv-id: )[0-9a-f]{32}/g, 'conversation')
+      // The maker of a response contains a hash of the vendor's address. Envelopes for Google's clients are in base64.
+      .replaceAll(/(?<="thoughtSignature":")bWgx[\w+/]+=*/g, (data) => Buffer.from(data, 'base64').toString())
+      .replaceAll(/(?<=mh1\.openai-|"maker":"openai-)[\w-]{3}(?=[."])/g, '***')
 }

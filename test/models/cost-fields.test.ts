@@ -316,9 +316,17 @@ describe('tools that run on the vendor’s side', () => {
     const local = { type: 'shell', environment: { type: 'local' } }
     expect(await ask({ tools: [weather, search, local], padding }, '/responses')).toBeUndefined()
     expect(sent()).toMatchObject({ tools: [weather, local] })
-    expect(await ask({ tools: [search], padding }, '/responses')).toBeUndefined()
+    expect(await ask({ tools: [search], tool_choice: 'none', padding }, '/responses')).toBeUndefined()
     expect(sent()).not.toHaveProperty('tools')
   })
+
+  test.each(['', large])(
+    'are refused where no other is left, because a model makes up what they would find',
+    async (padding) => {
+      const { ask } = await world(native)
+      expect(await ask({ tools: [{ type: 'web_search' }], padding }, '/responses')).toBe('tools[0].type')
+    },
+  )
 
   test.each(['', large])('are not hidden by a duplicate type', async (padding) => {
     const { ask, text } = await world(native)

@@ -88,9 +88,16 @@ export function costChanges(
   const { tools } = request
   if (!Array.isArray(tools)) return changes
   const kept = tools.flatMap((tool: unknown) => keptOf(tool, model, omitted))
-  if (kept.length < tools.length || kept.some((tool, index) => tool !== tools[index]))
-    changes['tools'] = kept.length > 0 ? kept : undefined
+  // Without any tool, a model makes up what a tool would have found.
+  if (kept.length === 0 && tools.length > 0) throw refusedTools(tools, model)
+  if (kept.length < tools.length || kept.some((tool, index) => tool !== tools[index])) changes['tools'] = kept
   return changes
+}
+
+function refusedTools([first]: readonly unknown[], model: Model): GatewayError {
+  const name = `tools[0].${Object.keys(Object(first) as object)[0]}`
+  const message = `The model "${model.id}" does not allow "${name}", because it may change the cost. Remove it.`
+  return refusedField(message, name)
 }
 
 /** A tool without what runs at the vendor; nothing if that is all of it. */

@@ -13,6 +13,7 @@ import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import type { Order } from '../endpoint.ts'
 import type { Hints } from './hints.ts'
+import { requireSomeTool } from './unsaid.ts'
 import type { VendorWire } from './vendor-wires.ts'
 
 /** A client's wire format, as its endpoint uses it. */
@@ -103,6 +104,7 @@ export function planFor(asking: Asking, wire: VendorWire, conversation: Conversa
     omit: (place) => meter.omit?.(place),
   }
   const prepared = wire.format.prepare?.(conversation, target) ?? { conversation, stages: () => [] }
+  requireSomeTool(prepared.conversation, wire.format.name, order.model)
   const clientCalls = format.clientCalls?.(meant)
   return {
     request: wire.format.writeRequest(prepared.conversation, target),

@@ -1,7 +1,8 @@
 /** What a vendor of another wire format does not get of a request. */
-import type { Conversation, FormatName } from '../../conversation/conversation.ts'
+import type { Conversation, FormatName, OwnTool } from '../../conversation/conversation.ts'
 import { refusedValue } from '../../errors.ts'
 import type { AskedFormat } from '../../formats/format.ts'
+import { sayable } from '../../formats/tools.ts'
 import type { Own } from '../../conversation/own.ts'
 import type { Tally } from '../../money/tally.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
@@ -61,4 +62,15 @@ export function refuseServers({ tools }: Conversation, format: AskedFormat, mode
     const message = `The model "${model}" does not support the tool "${type}" of "${place}". Remove it.`
     throw refusedValue(message, place)
   }
+}
+
+/**
+ * Throws 400 where the vendor has none of the tools that the client offers: without any, a model makes up what a tool would have
+ * found. `model`: its public name.
+ */
+export function requireSomeTool({ tools, toolChoice }: Conversation, format: AskedFormat, model: string): void {
+  if (tools.length === 0 || toolChoice === 'none' || tools.some((tool) => sayable(tool, format) !== undefined)) return
+  const types = [...new Set(tools.map((tool) => `"${(tool as OwnTool).type}"`))].slice(0, 5).join(', ')
+  const message = `The model "${model}" has none of the tools in "tools" (${types}). Remove them, or use another model.`
+  throw refusedValue(message, 'tools')
 }

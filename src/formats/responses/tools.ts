@@ -60,10 +60,10 @@ function withoutClashes(tools: Tool[]): Tool[] {
 /** `allowed_tools` leaves out the other tools. Throws 400 for a choice that the tools do not allow. */
 export function readChoice(raw: unknown, tools: readonly Tool[]): Pick<Conversation, 'tools' | 'toolChoice'> {
   if (raw === undefined || raw === null) return { tools }
-  const any = tools.some((tool) => callable(tool) !== undefined)
-  if (raw === 'auto' || raw === 'none') return any ? { tools, toolChoice: raw } : { tools }
+  if (raw === 'auto' || raw === 'none') return { tools, toolChoice: raw }
   if (raw === 'required') {
-    if (!any) throw impossible('requires a tool that this model can call')
+    if (!tools.some((tool) => callable(tool) !== undefined))
+      throw impossible('requires a tool that this model can call')
     return { tools, toolChoice: 'any' }
   }
   if (!isRecord(raw)) throw invalid('"tool_choice" must be a string or an object.', 'tool_choice')

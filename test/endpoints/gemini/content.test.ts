@@ -149,6 +149,16 @@ describe('what the host pays for', () => {
     expect(native.requests[0]?.json).toEqual(searching)
   })
 
+  test.each(['m', 'gpt'])('a request for %s with no other tool is refused', async (model) => {
+    const { url, native, chats, path } = await served()
+    const { status, json } = await send(url, path(model), { contents: hello, tools: [{ googleSearch: {} }] })
+    expect(status).toBe(400)
+    expect(json.error.details).toContainEqual(
+      expect.objectContaining({ fieldViolations: [expect.objectContaining({ field: 'tools[0].googleSearch' })] }),
+    )
+    expect([...native.requests, ...chats.requests]).toEqual([])
+  })
+
   test.each<[string, object]>([
     ['cachedContent', { cachedContent: 'cachedContents/1' }],
     ['cachedContent', { cached_content: 'cachedContents/1' }],

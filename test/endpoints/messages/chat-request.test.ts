@@ -167,9 +167,9 @@ describe('tools that run at Anthropic', () => {
 
   test('are left out', async () => {
     expect((await asked({ tools: [search, tool] })).tools).toHaveLength(1)
-    const alone = await asked({ tools: [search], tool_choice: { type: 'tool', name: 'web_search' } })
-    expect(alone).not.toHaveProperty('tools')
-    expect(alone).not.toHaveProperty('tool_choice')
+    const forced = await asked({ tools: [search, tool], tool_choice: { type: 'tool', name: 'web_search' } })
+    expect(forced.tools).toHaveLength(1)
+    expect(forced).not.toHaveProperty('tool_choice')
   })
 
   test.each([true, false])('are named in a header and in the receipt, streamed: %s', async (stream) => {

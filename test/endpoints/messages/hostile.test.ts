@@ -74,7 +74,12 @@ test.each([
   { messages: [{ role: 'user', content: 'x' }], thinking: { type: 'enabled' } },
   { messages: [{ role: 'user', content: 'x' }], output_config: { effort: 'extreme', format: { type: 'text' } } },
   { tools: [{ name: '__proto__', input_schema: {} }], tool_choice: { type: 'tool', name: '__proto__' } },
-  { tools: [{ type: 'web_search_x\r\nx: y', name: 'a' }] },
+  {
+    tools: [
+      { type: 'web_search_x\r\nx: y', name: 'a' },
+      { name: 'f', input_schema: {} },
+    ],
+  },
   {
     messages: [
       { role: 'assistant', content: [{ type: 'thinking' }, { type: 'tool_use', id: 'a', name: 'b', input: [] }] },

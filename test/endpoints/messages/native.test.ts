@@ -263,20 +263,18 @@ describe('what raises the host’s bill', () => {
       type: `web_search_${index}${'x'.repeat(100)}`,
       name: 'w',
     }))
-    const { status, headers } = await ask({ tools })
+    const { status, headers } = await ask({ tools: [...tools, { name: 'f', input_schema: { type: 'object' } }] })
     expect(status).toBe(200)
     expect(headers.get('x-modelhatch-omitted')?.length).toBeLessThan(2_000)
     expect((await receipt()).omitted).toHaveLength(20)
   })
 
-  test('takes the choice of it along, as in the search of Claude Code, because vendors reject one without its tool', async () => {
+  test('takes the choice of it along, because vendors reject one without its tool', async () => {
     const { ask, sent, receipt } = await gatewayOver(whole)
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
     const own = { name: 'f', input_schema: { type: 'object' } }
     const cases = [
-      [[search], { type: 'tool', name: 'web_search' }, undefined],
-      [[search], { type: 'any' }, undefined],
-      [[search], { type: 'auto', disable_parallel_tool_use: true }, undefined],
+      [[search], { type: 'none' }, undefined],
       [[own, search], { type: 'tool', name: 'web_search' }, undefined],
       [[own, search], { type: 'any' }, { type: 'any' }],
       [[own, search], { type: 'tool', name: 'f' }, { type: 'tool', name: 'f' }],
@@ -289,9 +287,20 @@ describe('what raises the host’s bill', () => {
       expect((await ask({ tools: [...tools], tool_choice })).status).toBe(200)
       expect(sent()['tool_choice']).toEqual(expected)
     }
-    await ask({ tools: [search], tool_choice: { type: 'any' } })
+    await ask({ tools: [search], tool_choice: { type: 'none' } })
     expect(sent()).not.toHaveProperty('tools')
     expect(await receipt()).toMatchObject({ omitted: ['web_search_20250305', 'tool_choice'] })
+  })
+
+  test('is refused if it is the only tool, as in the search of Claude Code, because a model makes up what it would find', async () => {
+    const { ask, vendor } = await gatewayOver(whole)
+    const tools = [{ type: 'web_search_20250305', name: 'web_search', max_uses: 8 }]
+    for (const choice of [{}, { tool_choice: { type: 'tool', name: 'web_search' } }]) {
+      const { status, text } = await ask({ tools, ...choice })
+      expect(status).toBe(400)
+      expect(text).toContain('does not allow the type \\"web_search_20250305\\"')
+    }
+    expect(vendor.requests).toEqual([])
   })
 
   test('a window beyond the usual one passes where the host states it', async () => {

@@ -247,7 +247,7 @@ describe('tools', () => {
   })
 
   test('without any tools, the tool fields are omitted', async () => {
-    const request = await asked({ tools: [{ type: 'web_search' }], tool_choice: 'auto', parallel_tool_calls: true })
+    const request = await asked({ tools: [{ type: 'web_search' }], tool_choice: 'none', parallel_tool_calls: true })
     expect(Object.keys(request)).not.toEqual(expect.arrayContaining(['tools', 'tool_choice', 'parallel_tool_calls']))
   })
 

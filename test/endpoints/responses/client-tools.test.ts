@@ -109,7 +109,14 @@ describe('what no other vendor can be told', () => {
       'max_tool_calls',
       'metadata',
     ])
-    expect(await omitted({ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] })).toEqual(['file_search'])
+    expect(
+      await omitted({
+        tools: [
+          { type: 'file_search', vector_store_ids: ['x'] },
+          { type: 'function', name: 'f' },
+        ],
+      }),
+    ).toEqual(['file_search'])
     const items = [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }, { type: 'acme:thing' }]
     expect(await omitted({ input: [{ role: 'user', content: 'x' }, ...items] })).toEqual(['input[1]', 'input[2]'])
   })

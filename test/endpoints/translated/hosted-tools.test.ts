@@ -82,6 +82,14 @@ const speaksResponses = (sent: unknown[]) =>
     },
   })
 
+const speaksChats = defineProvider({
+  name: 'chats',
+  chat() {
+    throw new Error('a chat has no such tool')
+  },
+})
+
+const own = { name: 'f', input_schema: { type: 'object' } }
 const messages = [{ role: 'user', content: 'Does it rain?' }]
 const berlin = { city: 'Berlin', country: 'DE' }
 
@@ -121,19 +129,53 @@ describe('a search', () => {
   })
 
   test('that must not use some sites is left out where the vendor cannot promise that, and named', async () => {
-    const tools = [{ type: 'web_search_20250305', name: 'web_search', blocked_domains: ['bad.example'] }]
+    const tools = [{ type: 'web_search_20250305', name: 'web_search', blocked_domains: ['bad.example'] }, own]
     const { sent, answer } = await ask(speaksResponses, 'messages', { max_tokens: 100, messages, tools }, [
       'web_search',
     ])
-    expect(sent[0]).not.toHaveProperty('tools')
+    expect(sent[0]?.['tools']).toMatchObject([{ type: 'function', name: 'f' }])
     expect(answer.headers.get('x-modelhatch-omitted')).toContain('web_search')
   })
 
   test('is left out and named unless the model allows it', async () => {
-    const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }, own]
     const { sent, answer } = await ask(speaksResponses, 'messages', { max_tokens: 100, messages, tools }, [])
-    expect(sent[0]).not.toHaveProperty('tools')
+    expect(sent[0]?.['tools']).toMatchObject([{ type: 'function', name: 'f' }])
     expect(answer.headers.get('x-modelhatch-omitted')).toContain('web_search')
+  })
+
+  test('is refused if no tool is left, because a model makes up what it would find', async () => {
+    const searches = [
+      ['messages', { max_tokens: 100, messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+      ['responses', { input: 'Does it rain?', tools: [{ type: 'web_search' }] }],
+    ] as const
+    for (const [path, body] of searches) {
+      const make = path === 'messages' ? speaksResponses : speaksMessages
+      const { sent, answer } = await ask(make, path, body, [])
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({
+        error: { message: expect.stringContaining('none of the tools in "tools"') },
+      })
+      expect(sent).toEqual([])
+      const none = path === 'messages' ? { type: 'none' } : 'none'
+      expect((await ask(make, path, { ...body, tool_choice: none }, [])).answer.status).toBe(200)
+    }
+  })
+
+  test('is sent to the deployment that has it, if another one would have no tool', async () => {
+    const sent: Record<string, unknown>[] = []
+    const m = {
+      route: [speaksChats, speaksMessages(sent)].map((provider, order) => ({ provider, order })),
+      allow: ['web_search'],
+    }
+    const { url } = await hostedWith({ models: { m } })
+    const answer = await fetch(`${url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', input: 'Does it rain?', tools: [{ type: 'web_search' }] }),
+    })
+    expect(answer.status).toBe(200)
+    expect(sent[0]?.['tools']).toMatchObject([{ type: 'web_search_20250305' }])
   })
 })
 
