@@ -1,84 +1,168 @@
-/** The part of `admit_calls` for a call that is alone in its batch. */
+/** What admits a call that is alone in its batch: with fewer values, statements and expressions than `admit_calls`. */
+import type { AdmissionItem } from '../batched-admission.ts'
 import { shares } from '../slice-shares.ts'
-import { stillAwaited } from './batch-columns.ts'
+import { admissionTypes, callOf, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 import { readingBuckets, writingBuckets } from './buckets.ts'
 
+/** The values of a call. `others`: its columns for `admit_calls`. */
+const types = {
+  buckets: 'text[]',
+  claim: 'text',
+  claim_ms: 'float8',
+  rate_bucket: 'int[]',
+  costs: 'float8[]',
+  per_ms: 'float8[]',
+  bursts: 'float8[]',
+  slot_bucket: 'int[]',
+  places: 'int[]',
+  hold: 'text',
+  payer: 'text',
+  price: 'bigint',
+  hold_ms: 'float8',
+  slice: 'text',
+  slice_calls: 'int',
+  durable: 'bool',
+  others: 'text',
+} as const
+
 /**
- * PL/pgSQL that admits a call which is alone, pays, has no caps and is refused by nothing. Otherwise it writes nothing, and what
- * follows decides: there, a call costs about a hundred expressions, which take longer than its statements. The locks and their
- * order are the same. Only here, a slice is drawn for further calls.
+ * Admits a call without caps that is refused by nothing. Otherwise it writes nothing, and `admit_calls` decides. The locks and
+ * their order are the same. Only here, a slice is drawn for further calls.
  */
-export const admittingOne: string = `
-      is_usual := cardinality(claims) = 1 AND cardinality(accounts) = 1 AND cardinality(cap_scope) = 0;
-      IF is_usual AND cardinality(buckets) > 0 THEN
-        is_usual := (SELECT count(*) FROM @.buckets WHERE name = ANY (buckets)) = cardinality(buckets);
-        IF is_usual THEN
+export const aloneSchema: string = `
+    CREATE FUNCTION @.admit_one(${parametersOf(types)}) RETURNS jsonb
+    LANGUAGE plpgsql ${plannedOnce} AS $f$
+    #variable_conflict use_variable
+    DECLARE
+      used float8[];
+      at float8[];
+      held int[];
+      soonest timestamptz[];
+      -- Per rate, and per slot: what is left before the call.
+      room float8[] := bursts;
+      free int[] := places;
+      -- The calls of the slice.
+      more int := slice_calls;
+      b int;
+      was float8;
+      remaining bigint;
+      moment timestamptz;
+      moment_ms float8;
+      leased timestamptz;
+      verdict jsonb;
+    BEGIN
+      <<usual>>
+      BEGIN
+        IF cardinality(buckets) > 0 THEN
           ${readingBuckets}
+          EXIT usual WHEN used IS NULL;
         END IF;
-      END IF;
-      IF is_usual THEN
-        SELECT balance - amounts[1] INTO remaining FROM @.accounts WHERE id = accounts[1] FOR UPDATE;
-        ${stillAwaited}
         moment := clock_timestamp();
         moment_ms := date_part('epoch', moment) * 1000;
-        room := bursts;
         FOR i IN 1..cardinality(costs) LOOP
-          was := greatest(0, used[rate_bucket[i]] - greatest(0, moment_ms - at[rate_bucket[i]]) * per_ms[i]);
+          b := rate_bucket[i];
+          was := greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
           room[i] := bursts[i] - was;
-          IF room[i] < costs[i] THEN
-            remaining := NULL;
+          EXIT usual WHEN room[i] < costs[i];
+          IF more > 0 THEN
+            more := least(more, floor((room[i] - costs[i]) / greatest(1e-6, costs[i] * ${shares.units})));
           END IF;
-          used[rate_bucket[i]] := was + costs[i];
-          at[rate_bucket[i]] := moment_ms;
+          used[b] := was + costs[i];
+          at[b] := moment_ms;
         END LOOP;
-        IF remaining >= 0 THEN
-          SELECT array_agg(n.places - o.held ORDER BY n.i) INTO free
-          FROM unnest(slot_bucket, places) WITH ORDINALITY n (b, places, i)
-          CROSS JOIN LATERAL (SELECT * FROM @.slots WHERE bucket = buckets[n.b] OFFSET 0) o
-          WHERE o.held < n.places AND coalesce(o.soonest > moment - interval '1 second', true)
-            AND NOT EXISTS (SELECT FROM @.places p WHERE p.bucket = buckets[n.b] AND p.holder = claims[1]);
-          IF coalesce(cardinality(free), 0) = cardinality(places) THEN
-            INSERT INTO @.holds (id, account, amount, ends)
-            SELECT holds[1], accounts[1], amounts[1], moment + hold_ms[1] * interval '1 millisecond'
-            WHERE NOT EXISTS (SELECT FROM @.entries WHERE kind <> 'credit' AND reference = holds[1]) ON CONFLICT DO NOTHING;
-            IF FOUND THEN
-              IF cardinality(slices) > 0 THEN
-                more := least(slice_calls[1], remaining / greatest(1, amounts[1] * ${shares.units}));
-                FOR i IN 1..cardinality(costs) LOOP
-                  more := least(more, floor((room[i] - costs[i]) / greatest(1e-6, costs[i] * ${shares.units})));
-                END LOOP;
-                FOR i IN 1..cardinality(places) LOOP
-                  more := least(more, (free[i] - 1) / ${shares.places});
-                END LOOP;
-              END IF;
-              IF more > 0 THEN
-                INSERT INTO @.holds (id, account, amount, ends)
-                VALUES (slices[1], accounts[1], amounts[1] * more, moment + hold_ms[1] * interval '1 millisecond');
-                remaining := remaining - amounts[1] * more;
-                FOR i IN 1..cardinality(costs) LOOP
-                  used[rate_bucket[i]] := used[rate_bucket[i]] + costs[i] * more;
-                END LOOP;
-              END IF;
-              UPDATE @.accounts SET balance = remaining WHERE id = accounts[1] AND amounts[1] > 0;
-              IF cardinality(costs) > 0 THEN
-                ${writingBuckets}
-              END IF;
-              IF cardinality(places) > 0 THEN
-                leased := moment + claim_ms[1] * interval '1 millisecond';
-                UPDATE @.slots o SET held = o.held + 1 + more, soonest = least(o.soonest, leased)
-                WHERE o.bucket = ANY (ARRAY(SELECT buckets[b] FROM unnest(slot_bucket) b));
-                INSERT INTO @.places (bucket, holder, ends) SELECT buckets[b], claims[1], leased FROM unnest(slot_bucket) b;
-                IF more > 0 THEN
-                  INSERT INTO @.places (bucket, holder, ends, count)
-                  SELECT buckets[b], slices[1], leased, more FROM unnest(slot_bucket) b;
-                END IF;
-              END IF;
-              IF NOT durable THEN
-                PERFORM set_config('synchronous_commit', 'off', true);
-              END IF;
-              RETURN jsonb_build_object('admitted', ARRAY[true], 'left', room, 'free', coalesce(free, '{}'),
-                'outcomes', ARRAY['held'], 'balances', ARRAY[remaining::text], 'ahead', more);
-            END IF;
+        FOR i IN 1..cardinality(places) LOOP
+          b := slot_bucket[i];
+          free[i] := places[i] - held[b];
+          EXIT usual WHEN free[i] < 1 OR soonest[b] <= moment - interval '1 second';
+          more := least(more, (free[i] - 1) / ${shares.places});
+        END LOOP;
+        IF more > 0 THEN
+          SELECT greatest(0, least(more, (balance - price) / (greatest(1, price) * ${shares.units}))) INTO more
+          FROM @.accounts WHERE id = payer FOR UPDATE;
+        END IF;
+        UPDATE @.accounts SET balance = balance - price * (1 + more) WHERE id = payer AND balance >= price * (1 + more)
+          AND NOT EXISTS (SELECT FROM @.places WHERE bucket = ANY (buckets) AND holder = claim)
+        RETURNING balance INTO remaining;
+        EXIT usual WHEN remaining IS NULL;
+        INSERT INTO @.holds (id, account, amount, ends)
+        SELECT hold, payer, price, clock_timestamp() + hold_ms * interval '1 millisecond'
+        WHERE NOT EXISTS (SELECT FROM @.entries WHERE kind <> 'credit' AND reference = hold) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+          UPDATE @.accounts SET balance = balance + price * (1 + more) WHERE id = payer;
+          EXIT usual;
+        END IF;
+        IF more > 0 THEN
+          INSERT INTO @.holds (id, account, amount, ends)
+          VALUES (slice, payer, price * more, clock_timestamp() + hold_ms * interval '1 millisecond');
+          FOR i IN 1..cardinality(costs) LOOP
+            used[rate_bucket[i]] := used[rate_bucket[i]] + costs[i] * more;
+          END LOOP;
+        END IF;
+        ${stillAwaited}
+        IF cardinality(places) > 0 THEN
+          leased := clock_timestamp() + claim_ms * interval '1 millisecond';
+          FOR i IN 1..cardinality(places) LOOP
+            b := slot_bucket[i];
+            held[b] := held[b] + 1 + more;
+            soonest[b] := least(soonest[b], leased);
+          END LOOP;
+          INSERT INTO @.places (bucket, holder, ends) SELECT buckets[n.b], claim, leased FROM unnest(slot_bucket) n (b);
+          IF more > 0 THEN
+            INSERT INTO @.places (bucket, holder, ends, count)
+            SELECT buckets[n.b], slice, leased, more FROM unnest(slot_bucket) n (b);
           END IF;
         END IF;
-      END IF;`
+        IF cardinality(buckets) > 0 THEN
+          ${writingBuckets('true')}
+        END IF;
+        IF NOT durable THEN
+          PERFORM set_config('synchronous_commit', 'off', true);
+        END IF;
+        RETURN jsonb_build_object('admitted', ARRAY[true], 'left', room, 'free', free,
+          'outcomes', ARRAY['held'], 'balances', ARRAY[remaining::text], 'ahead', more);
+      END;
+      ${callOf('admit_calls', admissionTypes, ', durable', 'others::jsonb').replace(' AS result', ' INTO verdict')};
+      RETURN verdict;
+    END
+    $f$;
+`
+
+/** The statement that admits such a call. Arrays are sent as text, because not every client knows the type of a parameter. */
+export const admitOneSql: string = `SELECT @.admit_one(${Object.values(types)
+  .map((type, index) => `$${index + 1}::${type.endsWith('[]') ? 'text::' : ''}${type}`)
+  .join(', ')}) AS result`
+
+/** Its parameters, with `others`; undefined if the call is to be admitted by `admit_calls`. */
+export function valuesAlone({ claim, hold, slice }: AdmissionItem, durable: boolean, others: string): unknown[] | undefined {
+  if (hold === undefined || (hold.caps ?? []).length > 0) return undefined
+  const rates = claim?.rates ?? []
+  const places = claim?.places ?? []
+  const names = [...new Set([...rates, ...places].map(({ bucket }) => bucket))]
+  const texts = [...names, claim?.id ?? '', hold.id, hold.account]
+  // Escaped in JSON, but replaced in parameters.
+  if (!texts.every((text) => text.isWellFormed())) return undefined
+  const numberOf = ({ bucket }: { readonly bucket: string }) => names.indexOf(bucket) + 1
+  return [
+    `{${names.map((name) => `"${name.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
+    claim?.id ?? '',
+    claim?.leaseMs ?? 0,
+    arrayOf(rates.map(numberOf)),
+    arrayOf(rates.map(({ cost }) => cost)),
+    arrayOf(rates.map(({ limit, periodMs }) => limit / periodMs)),
+    arrayOf(rates.map(({ burst }) => burst)),
+    arrayOf(places.map(numberOf)),
+    arrayOf(places.map((place) => place.places)),
+    hold.id,
+    hold.account,
+    String(hold.amount),
+    hold.leaseMs,
+    slice?.id ?? '',
+    slice?.calls ?? 0,
+    durable,
+    others,
+  ]
+}
+
+function arrayOf(numbers: readonly number[]): string {
+  return `{${numbers.join(',')}}`
+}

@@ -34,7 +34,7 @@ export const openingAccounts: string = `
               INSERT INTO @.accounts (id) SELECT n.id FROM (
                 SELECT DISTINCT accounts[n.payer] AS id FROM unnest(payers, amounts, caps) n (payer, amount, caps)
                 WHERE n.payer > 0 AND n.amount = 0 AND n.caps > 0
-              ) n WHERE NOT EXISTS (SELECT FROM @.accounts o WHERE o.id = n.id) ORDER BY n.id COLLATE "C"
+              ) n WHERE (SELECT o.id FROM @.accounts o WHERE o.id = n.id) IS NULL ORDER BY n.id COLLATE "C"
               ON CONFLICT DO NOTHING RETURNING id
             )
             SELECT array_agg(id) INTO opened FROM made;

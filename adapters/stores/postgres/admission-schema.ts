@@ -8,60 +8,26 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
-import { admittingOne } from './admission-alone.ts'
 import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-import { lockingBuckets, writingBuckets } from './buckets.ts'
+import { bucketVariables, isTouched, lockingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
  * after them; entries of `rate_bucket`, `slot_bucket` and `payers` are positions in `buckets` and `accounts`. Each call is
  * decided on its own, in the order of the batch, with what the calls before it left. Buckets are locked before accounts, and
  * these before caps, each sorted by name, as in every function, so that no two transactions deadlock.
- *
- * The table `slots` caches the number of rows in `places` per bucket. NULL, or no row: not counted yet. It is only written
- * under the lock of its bucket. From `soonest`, the earliest end of a lease, the number may include expired leases: they are
- * removed when they would cause a rejection, and otherwise by the first call at least a second later.
  */
 export const admissionSchema: string = `
-    CREATE UNLOGGED TABLE @.slots (
-      bucket text COLLATE "C" PRIMARY KEY,
-      held int,
-      soonest timestamptz
-    ) WITH (fillfactor = 50);
-
-    CREATE FUNCTION @.lock_buckets(names text[]) RETURNS void LANGUAGE plpgsql AS $f$
-    BEGIN
-      INSERT INTO @.buckets (name) SELECT n FROM unnest(names) n
-      WHERE NOT EXISTS (SELECT FROM @.buckets WHERE name = n) ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
-      PERFORM FROM @.buckets WHERE name = ANY (names) ORDER BY name FOR UPDATE;
-    END
-    $f$;
-
     CREATE FUNCTION @.admit_calls(${parametersOf(admissionTypes)}, durable bool) RETURNS jsonb
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds.
-      used float8[];
-      at float8[];
+      ${bucketVariables}
       -- Per rate, and per slot: what is left before the call.
-      room float8[];
-      free int[];
-      was float8;
-      remaining bigint;
+      room float8[] := costs;
+      free int[] := places;
       moment timestamptz;
       moment_ms float8;
-      leased timestamptz;
-      is_usual bool;
-      -- The calls of the slice.
-      more int := 0;
-    BEGIN
-    ${admittingOne}
-    DECLARE
-      -- Per bucket: number of leases and their earliest end.
-      held int[] := array_fill(0, ARRAY[cardinality(buckets)]);
-      soonest timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(buckets)]);
-      counted bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
       -- Per account. Without a balance, the account does not exist.
       balances bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(accounts)]);
       unlimited bool[] := array_fill(false, ARRAY[cardinality(accounts)]);
@@ -82,6 +48,7 @@ export const admissionSchema: string = `
       ${capVariables}
 
       r record;
+      counted record;
       b int;
       a int;
       rate int := 0;
@@ -89,8 +56,6 @@ export const admissionSchema: string = `
       cap int := 0;
       admitted bool;
     BEGIN
-      room := costs;
-      free := places;
       ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
         IF cardinality(cap_scope) > 0 THEN
@@ -122,20 +87,17 @@ export const admissionSchema: string = `
       ${stillAwaited}
       IF cardinality(places) > 0 THEN
         FOR r IN
-          SELECT n.b, buckets[n.b] AS name, n.wanted, n.places, o.held, o.soonest FROM (
-            SELECT s.b, count(*) AS wanted, min(s.places) AS places FROM unnest(slot_bucket, places) s (b, places)
-            GROUP BY s.b
-          ) n LEFT JOIN LATERAL (SELECT l.held, l.soonest FROM @.slots l WHERE l.bucket = buckets[n.b] OFFSET 0) o ON true
+          SELECT s.b, count(*) AS wanted, min(s.places) AS places FROM unnest(slot_bucket, places) s (b, places) GROUP BY s.b
         LOOP
-          IF r.held IS NULL OR r.soonest <= moment - interval '1 second'
-            OR (r.soonest <= moment AND r.held + r.wanted > r.places)
+          IF soonest[r.b] <= moment - interval '1 second'
+            OR (soonest[r.b] <= moment AND held[r.b] + r.wanted > r.places)
           THEN
-            DELETE FROM @.places WHERE bucket = r.name AND ends <= moment;
-            SELECT coalesce(sum(count), 0), min(ends) INTO r.held, r.soonest FROM @.places WHERE bucket = r.name;
-            counted[r.b] := true;
+            DELETE FROM @.places WHERE bucket = buckets[r.b] AND ends <= moment;
+            SELECT coalesce(sum(count), 0) AS held, min(ends) AS soonest INTO counted FROM @.places WHERE bucket = buckets[r.b];
+            held[r.b] := counted.held;
+            soonest[r.b] := counted.soonest;
+            touched[r.b] := true;
           END IF;
-          held[r.b] := r.held;
-          soonest[r.b] := r.soonest;
         END LOOP;
         FOR r IN
           SELECT n.i FROM unnest(slot_call, slot_bucket) WITH ORDINALITY n (c, b, i)
@@ -199,11 +161,12 @@ export const admissionSchema: string = `
             b := rate_bucket[i];
             used[b] := bursts[i] - room[i] + costs[i];
             at[b] := moment_ms;
+            touched[b] := true;
           END LOOP;
           FOR i IN slot + 1..slot + slots[c] LOOP
             b := slot_bucket[i];
             taken[i] := true;
-            counted[b] := true;
+            touched[b] := true;
             held[b] := held[b] + 1 - mine[i]::int;
             soonest[b] := least(soonest[b], moment + claim_ms[c] * interval '1 millisecond');
           END LOOP;
@@ -213,13 +176,10 @@ export const admissionSchema: string = `
         cap := cap + caps[c];
       END LOOP;
 
-      IF cardinality(costs) > 0 THEN
-        ${writingBuckets}
+      IF true = ANY (touched) THEN
+        ${writingBuckets(isTouched)}
       END IF;
       IF cardinality(places) > 0 THEN
-        INSERT INTO @.slots AS o (bucket, held, soonest)
-        SELECT n.name, n.held, n.soonest FROM unnest(buckets, held, soonest, counted) n (name, held, soonest, counted)
-        WHERE n.counted ON CONFLICT (bucket) DO UPDATE SET held = excluded.held, soonest = excluded.soonest;
         INSERT INTO @.places (bucket, holder, ends)
         SELECT buckets[n.b], claims[n.c], moment + claim_ms[n.c] * interval '1 millisecond'
         FROM unnest(slot_call, slot_bucket, taken) n (c, b, taken) WHERE n.taken
@@ -240,7 +200,6 @@ export const admissionSchema: string = `
       END IF;
       RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
         'balances', standing, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);
-    END;
     END
     $f$;
 `

@@ -3,7 +3,7 @@ import type { AdmissionEnd, CapCharge, CapClaim, RateRule, SliceEnds } from '../
 import type { AdmissionItem } from '../batched-admission.ts'
 import { bigintsAsText } from '../sql/sql.ts'
 
-type Types = Readonly<Record<string, `${'text' | 'int' | 'bigint' | 'float8'}[]` | 'jsonb'>>
+type Types = Readonly<Record<string, string>>
 
 /** The columns of a batch of admissions. */
 export const admissionTypes = {
@@ -32,8 +32,6 @@ export const admissionTypes = {
   cap_tokens: 'bigint[]',
   cap_calls: 'bigint[]',
   scopes: 'jsonb',
-  slices: 'text[]',
-  slice_calls: 'int[]',
 } as const
 
 /** The columns of a batch of endings. */
@@ -56,13 +54,21 @@ export const endingTypes = {
   carry_mark: 'int[]',
   marks: 'jsonb',
   levels: 'jsonb',
-  draws: 'jsonb',
+  draw_ids: 'text[]',
+  draw_slice: 'int[]',
+  draw_amount: 'bigint[]',
+  draw_ms: 'float8[]',
+  draw_claim_ms: 'float8[]',
+  slices: 'text[]',
+  slice_of: 'int[]',
+  slice_bucket: 'int[]',
   returned: 'text[]',
 } as const
 
 /**
  * Settings of the functions that take columns: their statements are planned once, and look up each entry of a column in an
- * index. By default, the planner overestimates the entries of a column and reads whole tables.
+ * index. By default, the planner overestimates the entries of a column and reads whole tables. Whether a row is missing they ask
+ * with a subquery of one value: `NOT EXISTS` is a join, for which a table that was small when it was analysed is read whole.
  */
 export const plannedOnce: string = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
     SET enable_hashjoin = off SET enable_mergejoin = off`
@@ -76,7 +82,7 @@ export const stillAwaited: string = `
         RAISE 'the statement waited too long for its locks' USING ERRCODE = 'query_canceled';
       END IF;`
 
-/** The declaration of the parameters of a function that takes columns. */
+/** The declaration of the parameters of a function. */
 export function parametersOf(types: Types): string {
   return Object.entries(types)
     .map((parameter) => parameter.join(' '))
@@ -131,20 +137,10 @@ export function admissionColumns(calls: readonly AdmissionItem[]): string {
     payers: calls.map(({ hold }) => (hold === undefined ? 0 : accounts.of(hold.account))),
     amounts: calls.map(({ hold }) => String(hold?.amount ?? 0)),
     ...capsOf(calls),
-    ...sliceOf(calls),
     buckets: buckets.names,
     accounts: accounts.names,
   }
   return JSON.stringify(columns)
-}
-
-/** The slice that is wanted with the only call of a batch: others share the cost of a statement anyway. */
-function sliceOf(calls: readonly AdmissionItem[]) {
-  const wishes = calls.length > 1 ? [] : calls.flatMap(({ slice }) => slice ?? [])
-  return {
-    slices: wishes.map(({ id }) => id),
-    slice_calls: wishes.map(({ calls: most }) => most),
-  }
 }
 
 /** The claims of caps. `scopes` are the distinct ones apart from their limits. */
@@ -209,6 +205,24 @@ function capKey({ name, window }: CapCharge): string {
   return JSON.stringify([name, window])
 }
 
+/** Calls that slices have admitted. All of a slice have the same places. */
+function drawsOf(draws: SliceEnds['draws'], buckets: Numbered, accounts: Numbered) {
+  const slices = new Numbered()
+  const claims = new Map(draws.map(({ slice, claim }) => [slices.of(slice), claim]))
+  const parts = [...claims].flatMap(([slice, { places }]) => places.map(({ bucket }) => ({ slice, bucket })))
+  for (const { hold } of draws) accounts.of(hold.account)
+  return {
+    draw_ids: draws.map(({ hold }) => hold.id),
+    draw_slice: draws.map(({ slice }) => slices.of(slice)),
+    draw_amount: draws.map(({ hold }) => String(hold.amount)),
+    draw_ms: draws.map(({ hold }) => hold.leaseMs),
+    draw_claim_ms: draws.map(({ claim }) => claim.leaseMs),
+    slice_of: parts.map(({ slice }) => slice),
+    slice_bucket: parts.map(({ bucket }) => buckets.of(bucket)),
+    slices: slices.names,
+  }
+}
+
 /** The columns for `end_calls`, as JSON. */
 export function endingColumns(endings: readonly AdmissionEnd[], { draws, returns: slices }: SliceEnds): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
@@ -228,12 +242,7 @@ export function endingColumns(endings: readonly AdmissionEnd[], { draws, returns
     tokens: ends.map(({ tokens }) => String(tokens ?? 0)),
     ...chargesOf(ends),
     levels: ends.flatMap(({ balanceThresholds: marks }, index) => (marks?.length ? { hold: index + 1, marks } : [])),
-    draws: draws.map(({ slice, hold, claim }) => {
-      for (const { bucket } of claim.places) buckets.of(bucket)
-      accounts.of(hold.account)
-      const places = claim.places.map(({ bucket }) => bucket)
-      return { id: hold.id, slice, amount: String(hold.amount), ms: hold.leaseMs, claim_ms: claim.leaseMs, places }
-    }),
+    ...drawsOf(draws, buckets, accounts),
     returned: slices.map(({ id, account }) => {
       accounts.of(account)
       return id

@@ -12,6 +12,7 @@ import {
 import type { AdmissionItem, AdmissionResult } from '../batched-admission.ts'
 import { Batches } from '../batches.ts'
 import type { Sql, Values } from '../sql/sql.ts'
+import { admitOneSql, valuesAlone } from './admission-alone.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns } from './batch-columns.ts'
 import type { Database } from './database.ts'
@@ -120,7 +121,12 @@ export class Calls {
   }
 
   async #admit(calls: readonly AdmissionItem[], durable: boolean): Promise<AdmissionResult[]> {
-    const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
+    const columns = admissionColumns(calls)
+    const [first, ...others] = calls
+    const alone = first && others.length === 0 ? valuesAlone(first, durable, columns) : undefined
+    const raw = await (alone === undefined
+      ? this.#database.result<AdmittedColumns>(admitSql, [columns, durable])
+      : this.#database.result<AdmittedColumns>(admitOneSql, alone))
     const { ahead = 0 } = raw
     let [rate, slot, cap] = [0, 0, 0]
     return calls.map(({ claim, hold }, index) => {

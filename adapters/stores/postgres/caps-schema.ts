@@ -99,7 +99,7 @@ export const capsSchema: string = `
     BEGIN
       INSERT INTO @.caps (name, kind)
       SELECT DISTINCT c.name COLLATE "C", c.kind COLLATE "C" FROM jsonb_to_recordset(claims) c (name text, kind text)
-      WHERE NOT EXISTS (SELECT FROM @.caps o WHERE o.name = c.name AND o.kind = c.kind) ORDER BY 1, 2
+      WHERE (SELECT o.name FROM @.caps o WHERE o.name = c.name AND o.kind = c.kind) IS NULL ORDER BY 1, 2
       ON CONFLICT DO NOTHING;
       SELECT min(l.soonest) INTO soonest FROM (
         SELECT o.soonest FROM (

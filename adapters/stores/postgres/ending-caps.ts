@@ -132,7 +132,7 @@ const reachingMarks = `
 /** Takes the ended holds off their caps, and counts the settlements. */
 export const countingSettlements: string = `
           WITH gone AS (
-            DELETE FROM @.cap_holds c WHERE c.hold = ANY (ids) AND NOT EXISTS (SELECT FROM @.holds h WHERE h.id = c.hold)
+            DELETE FROM @.cap_holds c WHERE c.hold = ANY (ids) AND (SELECT h.id FROM @.holds h WHERE h.id = c.hold) IS NULL
             RETURNING c.name, c.kind, c.start, c.money, c.tokens
           )
           UPDATE @.cap_use u SET held_money = u.held_money - n.money, held_tokens = u.held_tokens - n.tokens,

@@ -1,7 +1,7 @@
 /** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
 import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-import { lockingBuckets, writingBuckets } from './buckets.ts'
+import { bucketVariables, isTouched, lockingBuckets, writingBuckets } from './buckets.ts'
 import { endingSlices } from './ending-slices.ts'
 
 /**
@@ -14,13 +14,10 @@ export const endingSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, its time in milliseconds, and number of places that are given back.
-      used float8[];
-      at float8[];
-      freed int[] := array_fill(0, ARRAY[cardinality(buckets)]);
+      ${bucketVariables}
       -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
-      charged bigint[] := ARRAY(SELECT coalesce(n, 0) FROM unnest(amounts) WITH ORDINALITY a (n, i) ORDER BY i);
+      charged bigint[] := array_replace(amounts, NULL, 0::bigint);
       overages bigint[] := charged;
       back bigint[] := array_fill(0, ARRAY[cardinality(ids)]);
       -- Per account: what its balance changes by.
@@ -33,38 +30,40 @@ export const endingSchema: string = `
       drawn text[];
     BEGIN
       ${lockingBuckets}
-      IF cardinality(accounts) > 0 THEN
-        IF (SELECT count(*) FROM @.accounts WHERE id = ANY (accounts)) < cardinality(accounts) THEN
-          INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
-        END IF;
-        PERFORM FROM @.accounts WHERE id = ANY (accounts) ORDER BY id FOR UPDATE;
-      END IF;
+      WHILE cardinality(accounts) > 0 LOOP
+        PERFORM FROM @.accounts WHERE id = ANY (accounts)
+          AND (SELECT count(*) FROM @.accounts WHERE id = ANY (accounts)) = cardinality(accounts) ORDER BY id FOR UPDATE;
+        EXIT WHEN FOUND;
+        INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+      END LOOP;
       IF cardinality(ids) > 0 THEN
         ${lockingCaps}
       END IF;
       ${stillAwaited}
       moment := clock_timestamp();
       moment_ms := date_part('epoch', moment) * 1000;
-      IF draws <> '[]' THEN
+      IF cardinality(draw_ids) > 0 THEN
         ${endingSlices}
       END IF;
       IF cardinality(holders) > 0 THEN
         FOR i IN 1..cardinality(holders) LOOP
           DELETE FROM @.places WHERE bucket = buckets[slot_bucket[i]] AND holder = holders[i] RETURNING places.count INTO b;
           IF FOUND THEN
-            freed[slot_bucket[i]] := freed[slot_bucket[i]] + b;
+            held[slot_bucket[i]] := held[slot_bucket[i]] - b;
+            touched[slot_bucket[i]] := true;
           END IF;
         END LOOP;
-        UPDATE @.slots o SET held = o.held - freed[array_position(buckets, o.bucket)]
-        WHERE o.bucket = ANY (buckets) AND freed[array_position(buckets, o.bucket)] > 0;
       END IF;
       IF cardinality(costs) > 0 THEN
         FOR i IN 1..cardinality(costs) LOOP
           b := rate_bucket[i];
           used[b] := greatest(0, greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]) + costs[i]);
           at[b] := moment_ms;
+          touched[b] := true;
         END LOOP;
-        ${writingBuckets}
+      END IF;
+      IF true = ANY (touched) THEN
+        ${writingBuckets(isTouched)}
       END IF;
       IF cardinality(returned) > 0 THEN
         FOR r IN

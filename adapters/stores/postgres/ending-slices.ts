@@ -1,31 +1,33 @@
 /** The part of `end_calls` for calls that slices have admitted. */
 
-const given = `jsonb_to_recordset(draws) d (id text, slice text, amount bigint, ms float8, claim_ms float8, places jsonb)`
+const given = 'unnest(draw_ids, draw_slice, draw_amount, draw_ms, draw_claim_ms) d (id, slice, amount, ms, claim_ms)'
 
 /**
  * Moves their parts of the slices to holds and places of their own, unless they have been moved before, or have ended. What has
- * become of a slice whose lease has expired is as if the leases of its calls had.
+ * become of a slice whose lease has expired is as if the leases of its calls had. Slices are updated one by one: a process has
+ * few, and for a join with a table that was small when it was analysed, all of it would be read.
  */
 export const endingSlices: string = `
         WITH made AS (
           INSERT INTO @.holds (id, account, amount, ends)
           SELECT d.id, o.account, d.amount, moment + d.ms * interval '1 millisecond'
-          FROM ${given} CROSS JOIN LATERAL (SELECT * FROM @.holds h WHERE h.id = d.slice AND h.ends > moment OFFSET 0) o
-          WHERE NOT EXISTS (SELECT FROM @.entries e WHERE e.kind <> 'credit' AND e.reference = d.id)
+          FROM ${given} CROSS JOIN LATERAL (
+            SELECT h.account, h.ends FROM @.holds h WHERE h.id = slices[d.slice] OFFSET 0
+          ) o
+          WHERE o.ends > moment AND (SELECT e.reference FROM @.entries e WHERE e.kind <> 'credit' AND e.reference = d.id) IS NULL
           ORDER BY d.id ON CONFLICT DO NOTHING RETURNING id
         )
         SELECT array_agg(id) INTO drawn FROM made;
-        UPDATE @.holds o SET amount = o.amount - n.amount FROM (
-          SELECT d.slice, sum(d.amount) AS amount FROM ${given} WHERE d.id = ANY (drawn) GROUP BY d.slice
-        ) n WHERE o.id = n.slice;
-        WITH moved AS (
-          SELECT o.bucket, o.holder AS slice, d.id, moment + d.claim_ms * interval '1 millisecond' AS leased
-          FROM ${given} CROSS JOIN LATERAL jsonb_array_elements_text(d.places) p (bucket)
-          CROSS JOIN LATERAL (SELECT * FROM @.places WHERE bucket = p.bucket AND holder = d.slice OFFSET 0) o
-          WHERE d.id = ANY (drawn)
-        ), less AS (
-          UPDATE @.places o SET count = o.count - n.count FROM (
-            SELECT bucket, slice, count(*)::int AS count FROM moved GROUP BY bucket, slice
-          ) n WHERE o.bucket = n.bucket AND o.holder = n.slice
-        )
-        INSERT INTO @.places (bucket, holder, ends) SELECT bucket, id, leased FROM moved ON CONFLICT DO NOTHING;`
+        FOR s IN 1..cardinality(slices) LOOP
+          SELECT count(*) AS calls, sum(d.amount) AS amount INTO r FROM ${given} WHERE d.slice = s AND d.id = ANY (drawn);
+          CONTINUE WHEN r.calls = 0;
+          UPDATE @.holds SET amount = holds.amount - r.amount WHERE id = slices[s];
+          FOR i IN 1..cardinality(slice_of) LOOP
+            CONTINUE WHEN slice_of[i] <> s;
+            UPDATE @.places SET count = places.count - r.calls WHERE bucket = buckets[slice_bucket[i]] AND holder = slices[s];
+            CONTINUE WHEN NOT FOUND;
+            INSERT INTO @.places (bucket, holder, ends)
+            SELECT buckets[slice_bucket[i]], d.id, moment + d.claim_ms * interval '1 millisecond'
+            FROM ${given} WHERE d.slice = s AND d.id = ANY (drawn) ON CONFLICT DO NOTHING;
+          END LOOP;
+        END LOOP;`

@@ -10,13 +10,17 @@ import type { Database } from './database.ts'
  * full and all slots are free. Sets are joined as arrays: the planner expects few elements of an array and looks up each, but
  * for a set it would read all of `places`.
  *
- * A slice holds `count` places.
+ * `held` is the number of places in use, so that no call counts them; it is only written under the lock of the bucket. From
+ * `soonest`, the earliest end of a lease, it may include expired leases: they are removed when they would cause a rejection, and
+ * otherwise by the first call at least a second later. A slice holds `count` places.
  */
 export const limitsSchema: string = `
     CREATE UNLOGGED TABLE @.buckets (
       name text COLLATE "C" PRIMARY KEY,
       used float8 NOT NULL DEFAULT 0,
-      at timestamptz NOT NULL DEFAULT clock_timestamp()
+      at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      held int NOT NULL DEFAULT 0,
+      soonest timestamptz
     ) WITH (fillfactor = 50);
 
     CREATE UNLOGGED TABLE @.places (
@@ -33,11 +37,11 @@ export const limitsSchema: string = `
       names text[] := ARRAY(
         SELECT DISTINCT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b
       );
-      sooner text[] := ARRAY(SELECT bucket FROM @.slots WHERE bucket = ANY (names) AND soonest > until);
+      sooner text[] := ARRAY(SELECT name FROM @.buckets WHERE name = ANY (names) AND soonest > until);
     BEGIN
       IF cardinality(sooner) > 0 THEN
-        PERFORM @.lock_buckets(sooner);
-        UPDATE @.slots SET soonest = least(soonest, until) WHERE bucket = ANY (sooner);
+        PERFORM FROM @.buckets WHERE name = ANY (sooner) ORDER BY name FOR UPDATE;
+        UPDATE @.buckets SET soonest = least(soonest, until) WHERE name = ANY (sooner);
       END IF;
       -- Skips places that are locked, because they are being returned: waiting for them could deadlock.
       UPDATE @.places o SET ends = until FROM (

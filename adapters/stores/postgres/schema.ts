@@ -1,5 +1,6 @@
 /** All tables and functions of a new schema. */
 import { sqlTables } from '../sql/stores.ts'
+import { aloneSchema } from './admission-alone.ts'
 import { admissionSchema } from './admission-schema.ts'
 import { capsSchema } from './caps-schema.ts'
 import { compactionSchema } from './compaction.ts'
@@ -16,6 +17,7 @@ import { usageSchema } from './usage-schema.ts'
  */
 const bounded = [
   'admit_calls',
+  'admit_one',
   'end_calls',
   'open_account',
   'credit',
@@ -41,6 +43,7 @@ export const tables: string = [
   ledgerSchema,
   compactionSchema,
   admissionSchema,
+  aloneSchema,
   endingSchema,
   itemsGo,
   ...bounded,
