@@ -133,7 +133,11 @@ export const admitOneSql: string = `SELECT @.admit_one(${Object.values(types)
   .join(', ')}) AS result`
 
 /** Its parameters, with `others`; undefined if the call is to be admitted by `admit_calls`. */
-export function valuesAlone({ claim, hold, slice }: AdmissionItem, durable: boolean, others: string): unknown[] | undefined {
+export function valuesAlone(
+  { claim, hold, slice }: AdmissionItem,
+  durable: boolean,
+  others: string,
+): unknown[] | undefined {
   if (hold === undefined || (hold.caps ?? []).length > 0) return undefined
   const rates = claim?.rates ?? []
   const places = claim?.places ?? []

@@ -291,7 +291,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
           (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid), 0))::int AS rows
         FROM pg_stat_user_tables t WHERE schemaname = '${schema}'`
       // The first flush may not have all.
-      for (let before: number | undefined; ; ) {
+      for (let before: number | undefined; ;) {
         await client.query('SELECT pg_stat_force_next_flush()')
         const count = (await client.query<{ rows: number }>(sums)).rows[0]?.rows ?? 0
         if (count === before) return count
