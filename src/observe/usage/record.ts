@@ -15,8 +15,10 @@ const received = usageFieldsWith(({ kept }) => kept !== 'count').concat('firstBy
 /** The usage record of a receipt. */
 export function usageRecordOf(receipt: Receipt, charged: Charged): UsageRecord {
   const record: Record<string, unknown> = {}
-  const known: Readonly<Record<string, unknown>> = { ...receipt, ...charged }
-  for (const name of received) if (known[name] !== undefined) record[name] = known[name]
+  for (const name of received) {
+    const value = charged[name as keyof Charged] ?? receipt[name as keyof Receipt]
+    if (value !== undefined) record[name] = value
+  }
   for (const unit of usageUnits) record[unit] = units[unit].of(receipt) ?? 0
   return record as unknown as UsageRecord
 }
