@@ -13,11 +13,27 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-interface Asset {
+/** By the name of the encoding, the smallest first. */
+const encodings = {
+  br: (plain: Uint8Array): Promise<Uint8Array> => promisify(brotliCompress)(plain),
+  gzip: (plain: Uint8Array): Promise<Uint8Array> => promisify(gzip)(plain, { level: 9 }),
+}
+type Encoding = keyof typeof encodings
+
+/** Compressed at the first request in each encoding: all at once takes a second of CPU. */
+class Asset {
   readonly type: string
   readonly plain: Uint8Array
-  /** By the name of the encoding, the smallest first. */
-  readonly packed: ReadonlyMap<string, Uint8Array>
+  readonly #packed: Partial<Record<Encoding, Promise<Uint8Array>>> = {}
+
+  constructor(path: string, plain: Uint8Array) {
+    this.type = types[extname(path)] as string
+    this.plain = plain
+  }
+
+  packed(encoding: Encoding): Promise<Uint8Array> {
+    return (this.#packed[encoding] ??= encodings[encoding](this.plain))
+  }
 }
 
 /** The files by name, such as `main.js`, and the version that their URLs contain. */
@@ -28,22 +44,13 @@ export interface Assets {
   readonly files: ReadonlyMap<string, Asset>
 }
 
-/** Compresses all files: once per site. */
-export async function loadAssets(page: ReadonlyMap<string, Uint8Array>): Promise<Assets> {
+/** What a site serves of the files by their path. */
+export function assetsOf(page: ReadonlyMap<string, Uint8Array>): Assets {
   const digest = createHash('sha256')
   const files = new Map<string, Asset>()
   for (const [path, plain] of [...page].sort(([a], [b]) => (a < b ? -1 : 1))) {
     digest.update(path).update(plain)
-    const type = types[extname(path)] as string
-    const packed = await Promise.all([promisify(brotliCompress)(plain), promisify(gzip)(plain, { level: 9 })])
-    files.set(path, {
-      type,
-      plain,
-      packed: new Map([
-        ['br', packed[0]],
-        ['gzip', packed[1]],
-      ]),
-    })
+    files.set(path, new Asset(path, plain))
   }
   return { version: `${version}-${digest.digest('hex').slice(0, 8)}`, files }
 }
@@ -52,11 +59,16 @@ export async function loadAssets(page: ReadonlyMap<string, Uint8Array>): Promise
  * The reply with a file. `version` is the one in the URL: during a rolling deployment, a page of the other version may ask,
  * and no cache must keep what it gets.
  */
-export function assetReply(assets: Assets, version: string, path: string, exchange: Exchange): Reply | undefined {
+export async function assetReply(
+  assets: Assets,
+  version: string,
+  path: string,
+  exchange: Exchange,
+): Promise<Reply | undefined> {
   const asset = assets.files.get(path)
   if (asset === undefined) return undefined
   const accepted = header(exchange, 'accept-encoding') ?? ''
-  const encoding = [...asset.packed.keys()].find((name) => accepts(accepted, name))
+  const encoding = (Object.keys(encodings) as Encoding[]).find((name) => accepts(accepted, name))
   return {
     status: 200,
     headers: {
@@ -67,7 +79,7 @@ export function assetReply(assets: Assets, version: string, path: string, exchan
       vary: 'accept-encoding',
       ...(encoding && { 'content-encoding': encoding }),
     },
-    body: asset.packed.get(encoding ?? '') ?? asset.plain,
+    body: encoding === undefined ? asset.plain : await asset.packed(encoding),
   }
 }
 

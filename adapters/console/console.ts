@@ -4,7 +4,7 @@ import type { AdminApiOptions } from '../../src/admin/api/index.ts'
 import { adminRules, checkAdminOptions } from '../../src/admin/api/options.ts'
 import type { Gateway, Mountable } from '../../src/index.ts'
 import { text, type Rule } from '../../src/records/known-options.ts'
-import { loadAssets } from './assets.ts'
+import { assetsOf } from './assets.ts'
 import type { SignIn } from './sign-in.ts'
 import { Site } from './site.ts'
 
@@ -39,7 +39,7 @@ export interface ConsoleOptions extends AdminApiOptions {
 export function createConsole(gateway: Gateway, options: ConsoleOptions): Mountable {
   checkAdminOptions('createConsole', options, { ...adminRules, title: text, gatewayUrl: url, signIn: signInRule })
   const { title = 'Modelhatch', gatewayUrl = '', signIn, ...ofApi } = options
-  return new Site(gateway, ofApi, { title, gatewayUrl, signIn }, async () => loadAssets(await pageFiles()))
+  return new Site(gateway, ofApi, { title, gatewayUrl, signIn }, async () => assetsOf(await pageFiles()))
 }
 
 const url: Rule = { is: (value) => typeof value === 'string', must: 'must be a URL or a path' }

@@ -82,7 +82,7 @@ export class Site implements Mountable {
     if (path === '' || path.startsWith('?')) return withSlash(exchange)
     if (path === '/') return documentReply(await this.#loaded(), this.#document)
     const [, version = '', file = ''] = /^\/assets\/([^/]+)\/(.+)$/.exec(path) ?? []
-    const reply = assetReply(await this.#loaded(), version, file, exchange)
+    const reply = await assetReply(await this.#loaded(), version, file, exchange)
     if (reply === undefined) throw new GatewayError('unknown_url')
     return reply
   }

@@ -16,7 +16,7 @@ import { mount as mountKoa } from 'modelhatch/koa'
 import { mount as mountNode } from 'modelhatch/node'
 import { demo } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { loadAssets } from '../../../adapters/console/assets.ts'
+import { assetsOf } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
 import { pageFiles } from '../../../.build/page.ts'
 import { authorize } from './stage.ts'
@@ -113,7 +113,7 @@ test('behind fetch', async () => {
 })
 
 describe('the page in the package', () => {
-  const loadBuilt = async () => loadAssets(await pageFiles({ minify: true }))
+  const loadBuilt = async () => assetsOf(await pageFiles({ minify: true }))
 
   test.each(['en', 'zh'])(
     'has less than 70 kB, compressed, with all that it ever loads in one language: %s',

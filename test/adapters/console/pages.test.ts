@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { sqlite } from 'modelhatch/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
-import { loadAssets } from '../../../adapters/console/assets.ts'
+import { assetsOf } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
 import { pageFiles } from '../../../.build/page.ts'
 import { authorize, openStage, serveConsole, serveSite, type Served, type Stage } from './stage.ts'
@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)('the pages', () => {
   test('the bundle of the package shows the same pages, in both languages', async () => {
     const document = { title: 'Modelhatch', gatewayUrl: '/ai' }
     const site = new Site(stage.gateway, { authorize }, document, async () =>
-      loadAssets(await pageFiles({ minify: true })),
+      assetsOf(await pageFiles({ minify: true })),
     )
     const packed = await serveSite('Express', stage.gateway, site)
     for (const [locale, heading, content] of [
