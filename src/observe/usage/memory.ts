@@ -112,10 +112,10 @@ class MemoryUsage implements UsageStore {
   list(question: UsageFilter & PageRequest): Page<UsageRecord> {
     const { limit = 100, after } = question
     const [startedAt, id] = after === undefined ? [] : readCursor(after)
-    const before = startedAt === undefined || id === undefined ? undefined : placeOf({ startedAt, id })
+    const last = startedAt === undefined || id === undefined ? undefined : { startedAt, id }
     const found = [...matching(this.#records, question), ...matching(this.#refused, question)]
-      .filter((record) => before === undefined || placeOf(record) < before)
-      .sort((left, right) => (placeOf(left) < placeOf(right) ? 1 : -1))
+      .filter((record) => last === undefined || newestFirst(record, last) > 0)
+      .sort(newestFirst)
     const page = pageOf(found, limit, ({ startedAt, id }) => cursorOf(startedAt, id))
     return { ...page, items: page.items.map(copyOf) }
   }
@@ -180,9 +180,11 @@ function copyOf(record: UsageRecord): UsageRecord {
   return copy as unknown as UsageRecord
 }
 
-/** A string that sorts by time, then by id. */
-function placeOf({ startedAt, id }: Pick<UsageRecord, 'startedAt' | 'id'>): string {
-  return `${String(Math.trunc(startedAt)).padStart(16, '0')}:${id}`
+type Place = Pick<UsageRecord, 'startedAt' | 'id'>
+
+/** By time, then by id. */
+function newestFirst(left: Place, right: Place): number {
+  return Math.trunc(right.startedAt) - Math.trunc(left.startedAt) || (left.id < right.id ? 1 : -1)
 }
 
 function valueOf(
