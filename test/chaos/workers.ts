@@ -3,6 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../bundles.ts'
 import type { Work } from './worker.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 const path = fileURLToPath(new URL('worker.ts', import.meta.url))
 
@@ -16,7 +17,7 @@ export class Worker {
   /** The worker's clock is `clockMs` milliseconds fast. */
   static async start(place: Place, clockMs = 0): Promise<Worker> {
     const child = fork(path, [JSON.stringify({ ...place, clockMs })], {
-      execArgv: ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning'],
+      execArgv: [...sourceFlags, '--disable-warning=ExperimentalWarning'],
     })
     const worker = new Worker(child)
     await worker.#message('ready')

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { VideoProvider } from '../../src/providers/index.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 export interface Run {
   readonly kind: VideoProvider['submit']
@@ -101,7 +102,7 @@ export class Instance {
 
   #start(): void {
     const path = fileURLToPath(new URL(this.#file, import.meta.url))
-    const child = fork(path, [this.#settings], { execArgv: ['--conditions=modelhatch-source'], stdio: 'ignore' })
+    const child = fork(path, [this.#settings], { execArgv: [...sourceFlags], stdio: 'ignore' })
     this.#child = child
     this.#port = new Promise((resolve) => {
       child.on('message', ({ port, orphan: id }: { port?: number; orphan?: string }) => {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { sourceFlags } from '../source-flags.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,7 +22,7 @@ export function commandOf(name: string): string[] {
 
 /** Resolves when the example has printed its base URL; rejects with what it printed when it ends before. */
 export async function runExample(name: string, env: Record<string, string> = {}): Promise<RunningExample> {
-  const child = spawn(process.execPath, commandOf(name), {
+  const child = spawn(process.execPath, [...sourceFlags, `examples/${name}.ts`], {
     cwd: root,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

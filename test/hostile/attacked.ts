@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Receipt } from 'modelhatch'
 import type { Places, Ports } from './places.ts'
 import type { Turns } from './turns.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 /** Milliseconds of CPU after which a process without a response hangs, and of real time if its CPU time is unknown. */
 const hangCpuMs = 5_000
@@ -105,11 +106,7 @@ export class Attacked {
   }
 
   async #start(): Promise<void> {
-    const execArgv = [
-      '--conditions=modelhatch-source',
-      '--disable-warning=ExperimentalWarning',
-      '--max-old-space-size=768',
-    ]
+    const execArgv = [...sourceFlags, '--disable-warning=ExperimentalWarning', '--max-old-space-size=768']
     const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [JSON.stringify(this.#places)], {
       execArgv,
     })

@@ -9,6 +9,7 @@ import { openai } from '../../src/providers/index.ts'
 import { clientOf } from '../endpoints/ask.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 import { calmly } from '../cpu-time.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 const child = fileURLToPath(new URL('closing-child.ts', import.meta.url))
 
@@ -31,7 +32,7 @@ test('a process exits at once after its gateway closes with requests in every ph
   // Keyed by name, because requests on several connections arrive in any order.
   const replies = new Map(Object.entries({ whole, silent, begun, refusing }))
   const vendor = await vendorFor((request, response) => replies.get(nameOf(request))?.(request, response))
-  const flags = ['--conditions=modelhatch-source', '--unhandled-rejections=strict', child, vendor.baseURL]
+  const flags = [...sourceFlags, '--unhandled-rejections=strict', child, vendor.baseURL]
   const running = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void running.kill('SIGKILL'))
   let output = ''

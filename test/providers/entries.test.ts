@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { sourceFlags } from '../source-flags.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const entries = ['openai', 'anthropic', 'gemini', 'bedrock', 'vertex', 'identity', 'demo', 'rerank', 'speech', 'videos']
@@ -35,7 +36,7 @@ function importing(entry: string): Promise<Imported> {
 }
 
 async function importedNow(entry: string): Promise<Imported> {
-  const args = ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning', '--input-type=module']
+  const args = [...sourceFlags, '--disable-warning=ExperimentalWarning', '--input-type=module']
   const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script, entry], { cwd: root })
   const { names, loaded } = JSON.parse(stdout) as { names: string[]; loaded: string[] }
   return { names, vendors: [...new Set(loaded.flatMap((url) => vendorFile.exec(url)?.[1] ?? []))].sort() }

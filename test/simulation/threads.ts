@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import type { Report, Work } from './worker.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 /** A thread that runs histories, because it replaces clocks and timers. It loads the sources once, and becomes faster as it runs. */
 export class Thread {
   readonly #worker = new Worker(new URL('worker.ts', import.meta.url), {
-    execArgv: ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning'],
+    execArgv: [...sourceFlags, '--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxYoungGenerationSizeMb: 64 },
   })
 

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { file, multipart, boundary, text as field, type WrittenPart } from '../http/form.ts'
 import { thorough } from '../long.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 const megabyte = 1024 * 1024
 /** Well above the memory limit of the test. */
@@ -40,7 +41,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'modelhatch-test-'))
   const { port: vendorPort } = vendor.address() as AddressInfo
   gateway = fork(new URL('gateway.ts', import.meta.url), {
-    execArgv: ['--conditions=modelhatch-source', '--expose-gc'],
+    execArgv: [...sourceFlags, '--expose-gc'],
     env: { ...process.env, TMPDIR: folder, VENDOR_URL: `http://127.0.0.1:${vendorPort}/v1` },
   })
   const [message] = (await once(gateway, 'message')) as [{ port: number }]

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { long } from '../long.ts'
 import type { Outcome, Trial } from './child.ts'
+import { sourceFlags } from '../source-flags.ts'
 
 /** Milliseconds of CPU on an idle machine: twice the limit of `npm run bench:turns`. */
 const allowed = 200
@@ -26,7 +27,7 @@ describe('no request body blocks the event loop for long', () => {
   let child: ChildProcess
 
   beforeAll(async () => {
-    child = fork(new URL('child.ts', import.meta.url), { execArgv: ['--conditions=modelhatch-source'] })
+    child = fork(new URL('child.ts', import.meta.url), { execArgv: [...sourceFlags] })
     await messageOf(child)
   })
 

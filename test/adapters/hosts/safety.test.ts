@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { calmly } from '../../cpu-time.ts'
+import { sourceFlags } from '../../source-flags.ts'
 
 interface Run {
   readonly lines: readonly Record<string, unknown>[]
@@ -13,7 +14,7 @@ interface Run {
 /** Runs a file of `wall/` until it exits. */
 function run(file: string, ...flags: string[]): Promise<Run> {
   const path = fileURLToPath(new URL(`wall/${file}`, import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=modelhatch-source', ...flags, path])
+  const child = spawn(process.execPath, [...sourceFlags, ...flags, path])
   let output = ''
   let errors = ''
   child.stdout.on('data', (piece: Buffer) => (output += piece.toString('utf8')))

@@ -12,6 +12,7 @@ import { createGateway } from '../../../src/index.ts'
 import { defineProvider, demo, finish } from '../../../src/providers/index.ts'
 import { askChat, hosted } from '../../hosted.ts'
 import { Sdk, withContexts } from './sdk.ts'
+import { sourceFlags } from '../../source-flags.ts'
 
 beforeAll(withContexts)
 
@@ -72,7 +73,7 @@ describe('a batch', () => {
 
   test('passes things at once in a process where nothing else happens', async () => {
     const script = fileURLToPath(new URL('idle-process.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--conditions=modelhatch-source', script], { stdio: 'ignore' })
+    const child = spawn(process.execPath, [...sourceFlags, script], { stdio: 'ignore' })
     onTestFinished(() => void child.kill())
     const [code] = (await once(child, 'exit')) as [number]
     expect(code).toBe(0)

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { GatewayOptions, StorageBundle } from '../../../src/index.ts'
 import { openai } from '../../../src/providers/index.ts'
 import type { Place } from '../../bundles.ts'
+import { sourceFlags } from '../../source-flags.ts'
 
 export interface Sharing {
   /** The base URL of the vendor. */
@@ -36,7 +37,7 @@ export interface Child {
 export async function childAt(place: Place, sharing: Sharing): Promise<Child> {
   const path = fileURLToPath(new URL('child.ts', import.meta.url))
   const child = fork(path, [JSON.stringify({ place, ...sharing })], {
-    execArgv: ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning'],
+    execArgv: [...sourceFlags, '--disable-warning=ExperimentalWarning'],
   })
   const ended = once(child, 'exit')
   const [{ port }] = (await Promise.race([once(child, 'message'), ended.then(() => [{ port: 0 }])])) as [

@@ -11,6 +11,7 @@ import { everyBundle } from '../../every-bundle.ts'
 import { askChat } from '../../hosted.ts'
 import { long, thorough } from '../../long.ts'
 import { seeded } from '../../random.ts'
+import { sourceFlags } from '../../source-flags.ts'
 
 interface MeterEvent {
   readonly customer: string
@@ -74,7 +75,7 @@ describe.each(everyBundle())('%s', (kind, available, open, place) => {
       const start = async (charges: boolean): Promise<ChildProcess> => {
         const argument = JSON.stringify({ ...place, charges, accounts, baseURL: stripe.baseURL })
         const child = fork(`${import.meta.dirname}/charger.ts`, [argument], {
-          execArgv: ['--conditions=modelhatch-source'],
+          execArgv: [...sourceFlags],
         })
         onTestFinished(() => void child.kill('SIGKILL'))
         await once(child, 'message')

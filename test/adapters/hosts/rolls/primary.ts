@@ -2,10 +2,11 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { sourceFlags } from '../../../source-flags.ts'
 
 cluster.setupPrimary({
   exec: fileURLToPath(new URL('worker.ts', import.meta.url)),
-  execArgv: ['--conditions=modelhatch-source'],
+  execArgv: [...sourceFlags],
 })
 
 async function start(): Promise<Worker> {

@@ -5,6 +5,7 @@ import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import OpenAI from 'openai'
+import { sourceFlags } from '../../../source-flags.ts'
 
 export interface Rolling {
   readonly host: 'express' | 'koa'
@@ -35,7 +36,7 @@ async function freePort(): Promise<number> {
 export async function roll({ host, rolls, requests, perSecond, idleMs }: Rolling): Promise<Rolled> {
   const port = await freePort()
   const primary = fork(new URL('primary.ts', import.meta.url), {
-    execArgv: ['--conditions=modelhatch-source'],
+    execArgv: [...sourceFlags],
     env: { ...process.env, PORT: String(port), HOST: host, IDLE_MS: String(idleMs) },
   })
   await once(primary, 'message')
