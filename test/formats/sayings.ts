@@ -16,12 +16,12 @@ import {
   type Arbitrary,
   uint8Array,
   uuid,
-  webUrl,
 } from 'fast-check'
+import { anyGrapheme, anyUrl } from '../characters.ts'
 import type { Citation, MediaSource, TokenLogprob } from '../../src/conversation/conversation.ts'
 
 /** A text with something to read in it. */
-export const words: Arbitrary<string> = string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter(
+export const words: Arbitrary<string> = string({ unit: anyGrapheme, minLength: 1, maxLength: 12 }).filter(
   (text) => text.trim() !== '' && text.isWellFormed(),
 )
 
@@ -34,7 +34,7 @@ export const base64: Arbitrary<string> = uint8Array({ minLength: 1, maxLength: 1
 /** An image's data or address. */
 export const picture: Arbitrary<MediaSource> = oneof(
   record({ mediaType: constantFrom('image/png', 'image/jpeg'), base64 }),
-  record({ url: webUrl() }),
+  record({ url: anyUrl }),
 )
 
 /** A tool's input: a JSON object, perhaps with integers that a number cannot hold. */
@@ -56,7 +56,7 @@ export const schema: Arbitrary<Readonly<Record<string, unknown>>> = constantFrom
 )
 
 export const citation: Arbitrary<Citation> = record({
-  url: webUrl(),
+  url: anyUrl,
   title: words,
   range: tuple(nat(20), nat(20)).map(([start, length]) => ({ start, end: start + length })),
 })

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { completionOf } from '../../../src/endpoints/chat/completion.ts'
 import type { ChatChunk, ChatCompletion } from '../../../src/wire/chat.ts'
+import { anyGrapheme } from '../../characters.ts'
 import { chunk, whole } from './through.ts'
 
 /** The completion as deltas of the given length. */
@@ -29,7 +30,7 @@ function cut(text: string, length: number): string[] {
   return Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length))
 }
 
-const text = fc.string({ unit: 'grapheme', minLength: 1 })
+const text = fc.string({ unit: anyGrapheme, minLength: 1 })
 const call = fc.record({
   id: fc.uuid(),
   type: fc.constant('function'),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { countTokens, tokensOf } from '../../../src/providers/demo/tokens.ts'
 import { ask, tool } from './ask.ts'
 import { cpuMs, leastMs } from '../../cpu-time.ts'
-import { anyCharacter } from '../../characters.ts'
+import { anyCharacter, anyGrapheme } from '../../characters.ts'
 
 async function cost(...question: Parameters<typeof ask>): Promise<number> {
   return (await ask(...question)).usage?.prompt_tokens ?? 0
@@ -18,7 +18,7 @@ function timeFor(text: string): number {
 
 describe('the tokens of the demo model', () => {
   test('join to the original text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => tokensOf(text).join('') === text))
+    fc.assert(fc.property(fc.string({ unit: anyGrapheme, maxLength: 200 }), (text) => tokensOf(text).join('') === text))
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 200 }), (text) => tokensOf(text).join('') === text),
     )
