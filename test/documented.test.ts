@@ -1,5 +1,6 @@
-/** Whatever the package exports says what it is where an editor shows it. */
+/** Whatever the package exports says what it is where an editor shows it, and guides list options as declared. */
 import { expect, test } from 'vitest'
+import { optionTables } from './option-tables.ts'
 import { publicNames } from './public-names.ts'
 
 const { entries, names } = publicNames()
@@ -14,4 +15,11 @@ test('the names are found', () => {
 test('each has hover text', () => {
   const missing = names.filter(({ text }) => text.trim() === '')
   expect(missing.map(({ name, file }) => `${name} in ${file}`)).toEqual([])
+})
+
+test('the tables of options are those of the declarations', () => {
+  for (const { section, written, declared } of optionTables({ names })) {
+    expect(declared.split('\n').length, section).toBeGreaterThan(2)
+    expect(written, `${section}: npm run example test/option-tables.ts`).toBe(declared)
+  }
 })

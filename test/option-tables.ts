@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { marked } from './documents.ts'
-import { publicNames, type PublicName } from './public-names.ts'
+import { publicNames, type PublicName, type PublicNames } from './public-names.ts'
 
 const file = join(fileURLToPath(new URL('../', import.meta.url)), 'src/providers/README.md')
 
@@ -23,8 +23,9 @@ const sections: readonly (readonly [section: string, interfaceName: string, with
 ]
 
 /** Each section as it is in the guide, and as the declarations say. */
-export function optionTables(): { readonly section: string; readonly written: string; readonly declared: string }[] {
-  const { names } = publicNames()
+export function optionTables({
+  names,
+}: Pick<PublicNames, 'names'>): { readonly section: string; readonly written: string; readonly declared: string }[] {
   const guide = { path: 'src/providers/README.md', text: readFileSync(file, 'utf8') }
   return sections.map(([section, of, without]) => ({
     section,
@@ -47,7 +48,7 @@ function tableOf(options: ReturnType<typeof optionsOf>, without: ReturnType<type
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   let guide = readFileSync(file, 'utf8')
-  for (const { section, declared } of optionTables()) {
+  for (const { section, declared } of optionTables(publicNames())) {
     const marks = new RegExp(`(<!-- ${section} -->\n)[^]*?(<!-- /${section} -->)`)
     guide = guide.replace(marks, (_, begin: string, end: string) => `${begin}${declared}\n${end}`)
   }

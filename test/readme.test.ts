@@ -13,7 +13,6 @@ import { fileEndpoints } from '../src/endpoints/files/endpoints.ts'
 import type { Files } from '../src/endpoints/files/files.ts'
 import { ownEndpoints } from '../src/endpoints/routes.ts'
 import { routes as adminRoutes } from '../src/admin/api/routes.ts'
-import { optionTables } from './option-tables.ts'
 import { presets } from '../src/providers/openai/presets.ts'
 import {
   documentAt,
@@ -203,13 +202,6 @@ test('the channels are those that are published on', () => {
   )
   expect(published.length).toBeGreaterThan(3)
   expect(firstCells(marked(documentAt('src/observe/README.md'), 'channels')).sort()).toEqual(published.sort())
-})
-
-test('the tables of options are those of the declarations', () => {
-  for (const { section, written, declared } of optionTables()) {
-    expect(declared.split('\n').length, section).toBeGreaterThan(2)
-    expect(written, `${section}: npm run example test/option-tables.ts`).toBe(declared)
-  }
 })
 
 test('presets, demo models, conformance tests, what stores share and examples are all listed', () => {

@@ -257,12 +257,12 @@ test("a customer's own key costs the host nothing", async () => {
 })
 
 test('images by size, and videos by second', async () => {
-  const provider = demo({ paceMs: 1 })
+  const provider = demo({ paceMs: 1, videoSeconds: 0 })
   const models = {
     'demo-image': { provider, price: { image: '1' }, cost: { image: { '1024x1024': '0.04', '*': '0.08' } } },
     'demo-video': { provider, price: { second: '1' }, cost: { second: '0.1' } },
   }
-  const { ask, url, gateway } = await scene({ provider }, { models, tasks: { sweepMs: 10 } })
+  const { ask, gateway, receipt, url } = await scene({ provider }, { models, tasks: { sweepMs: 10 } })
   expect(await ask('images/generations', { model: 'demo-image', prompt: 'x', n: 2, size: '1024x1024' })).toMatchObject({
     cost: '2',
     vendorCost: '0.08',
@@ -272,15 +272,9 @@ test('images by size, and videos by second', async () => {
     headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'demo-video', prompt: 'x', duration: 5 }),
   })
-  for (;;) {
-    const { items } = await gateway.admin.usage.list({ all: true, model: 'demo-video', costs: true })
-    if (items.length === 0) {
-      await new Promise(setImmediate)
-      continue
-    }
-    expect(items).toMatchObject([{ cost: '5', vendorCost: '0.5', margin: '4.5' }])
-    break
-  }
+  await receipt()
+  const rows = async () => (await gateway.admin.usage.list({ all: true, model: 'demo-video', costs: true })).items
+  await expect.poll(rows).toMatchObject([{ cost: '5', vendorCost: '0.5', margin: '4.5' }])
 })
 
 test('without billing, costs are known from the table alone', async () => {

@@ -9,7 +9,7 @@ const usage = { input: '0', output: '0', request: '1' }
 const models = {
   demo: { provider: demo({ paceMs: 1 }), price: usage },
   'demo-embedding': { provider: demo(), price: usage },
-  'demo-video': { provider: demo({ paceMs: 1 }), price: { second: '1' } },
+  'demo-video': { provider: demo({ videoSeconds: 0 }), price: { second: '1' } },
 }
 const groups: NonNullable<GatewayOptions['groups']> = {
   default: { models: '*' },

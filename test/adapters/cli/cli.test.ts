@@ -1,4 +1,4 @@
-/** The program as its user runs it: a process of its own, in a folder of its own. */
+/** The program as its user runs it: a process of its own, in a folder of its own. What differs only in data is called here. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
+import { doctor, type Finding } from '../../../adapters/cli/doctor.ts'
+import { load } from '../../../adapters/cli/load.ts'
+import { reconcile, type ReconcileArguments } from '../../../adapters/cli/reconcile.ts'
+import { serve } from '../../../adapters/cli/serve.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { eachUnit } from '../../../src/observe/usage/units.ts'
 import { scriptedVendor } from 'modelhatch/testing'
@@ -22,6 +26,7 @@ import {
   postgresUrl,
   redisUrl,
 } from '../../servers.ts'
+import { sourceFlags } from '../../source-flags.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const program = join(root, 'adapters/cli/cli.ts')
@@ -52,7 +57,7 @@ interface Run {
 }
 
 function run(folder: string, words: readonly string[], environment: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, ['--conditions=modelhatch-source', ...words], {
+  const child = spawn(process.execPath, [...sourceFlags, ...words], {
     cwd: folder,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -70,17 +75,18 @@ async function finished(folder: string, words: readonly string[], environment?: 
   return { code, printed: printed() }
 }
 
+const urlIn = (text: string) => /http:\/\/[\w.]+:\d+[\w/]*\/v1/.exec(text)?.[0]
+
 /** Waits until a server prints where it listens. */
 async function served({ child, printed, ended }: Run): Promise<string> {
-  const urlIn = () => /http:\/\/[\w.]+:\d+[\w/]*\/v1/.exec(printed())?.[0]
-  while (urlIn() === undefined) {
+  while (urlIn(printed()) === undefined) {
     const isOver = await Promise.race([
       ended.then(() => true),
       once(child.stdout as NonNullable<typeof child.stdout>, 'data'),
     ])
     if (isOver === true) throw new Error(`it ended: ${printed()}`)
   }
-  return urlIn() as string
+  return urlIn(printed()) as string
 }
 
 async function say(baseURL: string, apiKey: string, model = 'demo'): Promise<string> {
@@ -135,29 +141,33 @@ describe('modelhatch', () => {
   })
 
   // A database of its own, because the program takes the default names of tables.
-  const databases: [name: string, isThere: boolean, urlOf: () => Promise<string>][] = [
-    ['SQLite', true, async () => 'sqlite:gateway.db'],
+  const databases: [name: string, isThere: boolean, urlOf: (folder: string) => Promise<string>][] = [
+    ['SQLite', true, async (folder) => `sqlite:${join(folder, 'gateway.db')}`],
     ['Postgres', hasPostgres, () => ownDatabase(postgresPool(1), postgresUrl)],
     ['MySQL', hasMysql, () => ownDatabase(mysqlPool(1), mysqlUrl)],
     ['Redis', hasRedis, async () => new URL('/9', redisUrl).href],
   ]
   test.each(databases.filter(([, isThere]) => isThere))('keeps its data in %s', async (_, __, urlOf) => {
     const folder = emptyFolder()
-    const url = await urlOf()
-    const running = run(folder, [program], { PORT: '0', DATABASE_URL: url, MODELHATCH_KEY: 'sk-test' })
-    expect(await say(await served(running), 'sk-test')).toContain('Hello')
-    expect(await stop(running)).toBe(0)
+    const url = await urlOf(folder)
+    const environment = { PORT: '0', DATABASE_URL: url, MODELHATCH_KEY: 'sk-test' }
+    const { welcome, stop: end } = await serve(await load({ folder, environment }))
+    expect(await say(urlIn(welcome) ?? '', 'sk-test')).toContain('Hello')
+    await end()
     expect(existsSync(join(folder, 'gateway.db'))).toBe(url.startsWith('sqlite'))
   })
 
   test.each([
     ['an unknown database', [], { DATABASE_URL: 'oracle://x' }, 'DATABASE_URL must begin with'],
-    ['a missing file', ['--config', 'none.ts'], {}, 'There is no file'],
     ['an unknown command', ['serv'], {}, 'modelhatch doctor'],
     ['an unknown option', ['--prot', '1'], {}, "Unknown option '--prot'"],
   ])('says what is wrong with %s', async (_, words, environment, message) => {
     const { code, printed } = await finished(emptyFolder(), words, environment)
     expect([code, printed]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  test('says that a file is missing', async () => {
+    await expect(load({ folder: emptyFolder(), environment: {}, file: 'none.ts' })).rejects.toThrow('There is no file')
   })
 })
 
@@ -180,8 +190,11 @@ describe('modelhatch doctor', () => {
   test('passes where all is right', async () => {
     const vendor = await scriptedVendor((_, response) => void response.end('{"data":[{"id":"gpt-9"}]}'))
     onTestFinished(() => vendor.close())
-    const access = { OPENAI_API_KEY: 'sk-right', OPENAI_BASE_URL: vendor.baseURL }
-    expect((await finished(emptyFolder(), ['doctor'], access)).code).toBe(0)
+    const environment = { OPENAI_API_KEY: 'sk-right', OPENAI_BASE_URL: vendor.baseURL }
+    const findings: Finding[] = []
+    for await (const finding of doctor({ folder: emptyFolder(), environment })) findings.push(finding)
+    expect(findings.filter(({ level }) => level === 'fail')).toEqual([])
+    expect(findings.at(-1)?.text).toBe('every vendor lists its models')
   })
 })
 
@@ -223,19 +236,21 @@ describe('modelhatch reconcile', () => {
       `day,model,requests,input_tokens,cached_tokens,output_tokens,cost\n2026-11-02,m,1,1000,0,500,${cost}\n`
     writeFileSync(join(folder, 'equal.csv'), bill('0.0015'))
     writeFileSync(join(folder, 'higher.csv'), bill('0.002'))
-    const words = ['reconcile', '--vendor', 'house', '--from', '2026-11-01', '--to', '2026-12-01']
+    const question = { vendor: 'house', from: '2026-11-01', to: '2026-12-01' }
     const environment = { DATABASE_URL: 'sqlite:gateway.db' }
-    const equal = await finished(folder, [...words, '--csv', 'equal.csv'], environment)
-    expect(equal).toMatchObject({ code: 0, printed: expect.stringContaining('difference 0\n') as string })
-    const higher = await finished(folder, [...words, '--csv', 'higher.csv'], environment)
+    const words = Object.entries(question).flatMap(([name, value]) => [`--${name}`, value])
+    const higher = await finished(folder, ['reconcile', ...words, '--csv', 'higher.csv'], environment)
     expect(higher.printed).toContain('2026-11-02  m  books 0.0015  bill 0.002')
     expect(higher.code).toBe(1)
-    expect(await finished(folder, [...words, '--csv', 'higher.csv', '--tolerance', '0.3'], environment)).toMatchObject({
+    const ask = (options: ReconcileArguments) =>
+      reconcile({ folder, environment: { DATABASE_URL: `sqlite:${join(folder, 'gateway.db')}` } }, options)
+    const equal = await ask({ ...question, csv: join(folder, 'equal.csv') })
+    expect(equal).toMatchObject({
       code: 0,
+      lines: [expect.stringMatching(/difference 0$/), expect.any(String)] as string[],
     })
-    expect((await finished(folder, ['reconcile', '--vendor', 'house'], environment)).printed).toContain(
-      'reconcile needs --vendor',
-    )
-    expect((await finished(folder, words, environment)).printed).toContain('--csv FILE')
+    expect((await ask({ ...question, csv: join(folder, 'higher.csv'), tolerance: '0.3' })).code).toBe(0)
+    await expect(ask({ vendor: 'house' })).rejects.toThrow('reconcile needs --vendor')
+    await expect(ask(question)).rejects.toThrow('--csv FILE')
   })
 })

@@ -9,6 +9,7 @@ import { Scripts } from '../../../adapters/stores/redis/scripts.ts'
 import { redisTasks } from '../../../adapters/stores/redis/tasks.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { testTaskStore } from '../../../src/testing/task-store.ts'
+import { sampleOf } from '../../long.ts'
 import {
   dropTables,
   hasMysql,
@@ -22,7 +23,8 @@ import {
   type RedisConnection,
 } from '../../servers.ts'
 
-describe.each(['tasks', 'background', 'batches', 'fileBatches', 'files'] as const)(
+// All are made by one function.
+describe.each(sampleOf(['tasks', 'background', 'batches', 'fileBatches', 'files'] as const, 2))(
   'SQLite, the %s of one file in two handles',
   (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))

@@ -279,7 +279,7 @@ describe('a function', () => {
     isDown = true
     asked = 0
     for (let second = 0; second < 10; second++) {
-      await burst(50)
+      await burst(10)
       vi.setSystemTime(Date.now() + 1_001)
     }
     expect(asked).toBe(10)
