@@ -1,5 +1,5 @@
 /** What is MySQL's and MariaDB's own in SQL. */
-import { where, type Dialect } from '../sql/sql.ts'
+import { joiningLabels, type Dialect } from '../sql/sql.ts'
 
 const table = 'ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
 const text = 'longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
@@ -53,9 +53,7 @@ export const dialect: Dialect = {
     return `INSERT INTO @.${name} (${[...keys, ...added].join(', ')}) ${query} ON DUPLICATE KEY UPDATE ${sums.join(', ')}`
   },
   first: 'STRAIGHT_JOIN',
-  ofLabels: (name, labels, [begin, end]) =>
-    `FROM @.usage_labels l STRAIGHT_JOIN ${name} s ON s.label = l.label
-    ${where([...labels, `number >= ${begin}`, `number < ${end}`])}`,
+  ofLabels: joiningLabels('@.usage_labels l STRAIGHT_JOIN'),
 }
 
 /** Names in double quotes, and reserved words that the shared statements use as names. */

@@ -1,5 +1,5 @@
 /** What is Postgres's own in SQL. */
-import { adding, replacing, where, type Column, type Dialect } from '../sql/sql.ts'
+import { adding, named, replacing, where, type Column, type Dialect } from '../sql/sql.ts'
 
 export const dialect: Dialect = {
   types: {
@@ -40,13 +40,16 @@ export const dialect: Dialect = {
   first: 'JOIN',
   // Statistics may be missing or old, so these need none. With OFFSET 0, the rows of each label are read by their primary key;
   // of a range of a column the planner expects few rows, and looks up the label of each; not of a term.
-  ofLabels: (table, labels, [begin, end], few) =>
-    few
-      ? `FROM @.usage_labels l CROSS JOIN LATERAL (
-          SELECT * FROM ${table} s WHERE s.label = l.label AND number >= ${begin} AND number < ${end} OFFSET 0
-        ) s ${where(labels)}`
-      : `FROM @.usage_labels l JOIN ${table} s ON s.label = l.label
-        ${where([...labels, `number + 0 >= ${begin}`, `number < ${end}`])}`,
+  ofLabels(columns, labels, parts, few) {
+    const sums = parts.map(({ table, columns: own, range: [begin, end], conditions }) => {
+      const range = few ? ['s.label = l.label', `number >= ${begin}`] : [`number + 0 >= ${begin}`]
+      return `SELECT label, ${own.map(named).join(', ')} FROM ${table} s ${where([...range, `number < ${end}`, ...conditions])}`
+    })
+    const all = sums.join(' UNION ALL ')
+    const joined = few ? `CROSS JOIN LATERAL (${all} OFFSET 0) s` : `JOIN (${all}) s ON s.label = l.label`
+    const given = parts[0]?.columns.map(([, name]) => `s.${name}`) ?? []
+    return `SELECT ${[columns, ...given].join(', ')} FROM @.usage_labels l ${joined} ${where(labels)}`
+  },
 }
 
 /** A value of an `item` in JSON. Bytes are in base64 there. */

@@ -1,6 +1,9 @@
 /** A row of either client. Numbers may come as bigint or text. */
 export type TableRow = Readonly<Record<string, unknown>>
 
+/** The values of a row in the order of its columns. */
+export type TableList = readonly (string | number | null)[]
+
 /** Values of a statement, by their names in it. */
 export type Values = Readonly<Record<string, unknown>>
 
@@ -69,6 +72,17 @@ export interface UsageStatements {
     text: (rows: string, isAll: boolean) => string,
     values: Values,
     take: (rows: readonly TableRow[]) => boolean | void,
+  ) => Promise<void>
+  /**
+   * Reads labels and sums with their label, as lists, where it is faster to add these up here than in the database. `names` and
+   * `sums`: statements for the labels `l` that some conditions select.
+   */
+  readonly labelled?: (
+    owner: Owner,
+    names: (some: readonly string[]) => string,
+    sums: (some: readonly string[]) => string,
+    values: Values,
+    take: (labels: readonly TableList[], sums: readonly TableList[]) => void,
   ) => Promise<void>
   /** The newest rows of a table. `scanned`: conditions to which no index leads. */
   readonly newest: (
@@ -162,15 +176,35 @@ export interface Dialect {
   /** A join that reads its left side first, where the planner must be told. */
   readonly first: string
   /**
-   * `FROM` and `WHERE` of labels `l` with their sums in a table, of which the `number` is in a range. `few`: whether the labels
-   * are few, or found by an index, so that the sums of each of them are read.
+   * A query for columns of labels `l` with those of their sums, of all parts. `few`: whether the labels are few, or found by an
+   * index, so that the sums of each of them are read.
    */
-  readonly ofLabels: (
-    table: string,
-    labels: readonly string[],
-    range: readonly [begin: string, end: string],
-    few: boolean,
-  ) => string
+  readonly ofLabels: (columns: string, labels: readonly string[], parts: readonly SumPart[], few: boolean) => string
+}
+
+/** Rows of a table of sums: those of which the `number` is in a range, and which meet further conditions. */
+export interface SumPart {
+  readonly table: string
+  /** Each with an expression and its name. */
+  readonly columns: readonly (readonly [expression: string, name: string])[]
+  readonly range: readonly [begin: string, end: string]
+  readonly conditions: readonly string[]
+}
+
+/** A column of a part in a query. */
+export function named([expression, name]: SumPart['columns'][number]): string {
+  return `${expression} AS ${name}`
+}
+
+/** `Dialect.ofLabels`, with a join of each part. `from`: the labels, and how they are joined. */
+export function joiningLabels(from: string): Dialect['ofLabels'] {
+  return (columns, labels, parts) =>
+    parts
+      .map(({ table, columns: own, range: [begin, end], conditions }) => {
+        const all = [...labels, `number >= ${begin}`, `number < ${end}`, ...conditions]
+        return `SELECT ${columns}, ${own.map(named).join(', ')} FROM ${from} ${table} s ON s.label = l.label ${where(all)}`
+      })
+      .join('\nUNION ALL ')
 }
 
 /** Number of statements that are remembered. */
@@ -199,12 +233,19 @@ export function marking(
   }
 }
 
+/** Number of rows that are taken in one turn of the event loop. */
+const mostAtOnce = 1_000
+
 /** How databases read usage that need not read in parts. */
 export function readingAtOnce(many: Sql['many']): Pick<UsageStatements, 'inParts' | 'newest'> {
   return {
     async inParts(sources, _owner, text, values, take) {
       const rows = sources.map((source) => source.rows([]))
-      if (rows.length > 0) take(await many(text(rows.join('\nUNION ALL '), true), values))
+      const found = rows.length === 0 ? [] : await many(text(rows.join('\nUNION ALL '), true), values)
+      for (let at = 0; at < found.length; at += mostAtOnce) {
+        if (at > 0) await new Promise(setImmediate)
+        if (take(found.slice(at, at + mostAtOnce)) === false) return
+      }
     },
     newest: (columns, table, { indexed, scanned }, values, most) =>
       many(

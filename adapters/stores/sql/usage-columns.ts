@@ -93,8 +93,8 @@ export function definitionsOf({ types }: Dialect, fields: readonly UsageName[], 
 /** The dimensions of labels with an account. */
 export const ofOwner: ReadonlySet<UsageDimension> = new Set(['account', 'key', 'user', 'tag', 'session'])
 
-/** The expressions of dimensions. The rows of a tag are grouped by the list of all tags. */
-export const dimensions: Readonly<Record<UsageDimension, string>> = {
+/** The expressions of dimensions of labels. The rows of a tag are grouped by the list of all tags. */
+const ofLabel = {
   account: 'account',
   group: '"group"',
   key: `coalesce(key, '')`,
@@ -105,6 +105,16 @@ export const dimensions: Readonly<Record<UsageDimension, string>> = {
   user: `coalesce("user", '')`,
   tag: 'tags',
   session: `coalesce(session, '')`,
-  day: 'floor((at + :offsetMs) / 86400000)',
-  period: 'floor((at + :offsetMs) / :periodMs) * :periodMs - :offsetMs',
+}
+
+/** The expression of a dimension. `at`: the time of a row. */
+export function expressionOf(dimension: UsageDimension, at: string = 'at'): string {
+  if (dimension === 'day') return `floor((${at} + :offsetMs) / 86400000)`
+  if (dimension === 'period') return `floor((${at} + :offsetMs) / :periodMs) * :periodMs - :offsetMs`
+  return ofLabel[dimension]
+}
+
+/** Whether a dimension is a time. */
+export function isTime(dimension: UsageDimension): boolean {
+  return dimension === 'day' || dimension === 'period'
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { TableList } from '../sql/sql.ts'
 import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
 
 export type Row = Record<string, number | bigint | string | null>
@@ -27,6 +28,8 @@ export class Database {
   readonly #tables: string
   readonly #changes: readonly Change[]
   readonly #statements = new Map<string, StatementSync>()
+  /** Those that return lists. */
+  readonly #listing = new Map<string, StatementSync>()
   /** In the order in which they run. */
   readonly #waiting: Waiting[] = []
   #open: DatabaseSync | undefined
@@ -72,6 +75,17 @@ export class Database {
     return this.#prepared(sql).all(...values) as Row[]
   }
 
+  /** The rows of a statement as lists, which takes less time. Its integers are numbers: they must not exceed 2^53. */
+  lists(sql: string, ...values: SQLInputValue[]): TableList[] {
+    let statement = this.#listing.get(sql)
+    if (statement === undefined) {
+      statement = this.#database().prepare(sql)
+      statement.setReturnArrays(true)
+      this.#listing.set(sql, statement)
+    }
+    return statement.all(...values) as unknown as TableList[]
+  }
+
   /** The first row of a statement. */
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...values) as Row | undefined
@@ -89,6 +103,7 @@ export class Database {
 
   close(): void {
     this.#statements.clear()
+    this.#listing.clear()
     if (typeof this.#file === 'string') this.#open?.close()
     this.#open = undefined
     this.#ready = false

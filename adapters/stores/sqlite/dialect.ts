@@ -1,5 +1,5 @@
 /** What is SQLite's own in SQL. */
-import { adding, replacing, where, type Dialect } from '../sql/sql.ts'
+import { adding, joiningLabels, replacing, type Dialect } from '../sql/sql.ts'
 
 export const dialect: Dialect = {
   types: {
@@ -40,7 +40,5 @@ export const dialect: Dialect = {
   adding,
   first: 'CROSS JOIN',
   // NOT INDEXED, because slices select labels by their number.
-  ofLabels: (table, labels, [begin, end]) =>
-    `FROM @.usage_labels l NOT INDEXED CROSS JOIN ${table} s ON s.label = l.label
-    ${where([...labels, `number >= ${begin}`, `number < ${end}`])}`,
+  ofLabels: joiningLabels('@.usage_labels l NOT INDEXED CROSS JOIN'),
 }

@@ -25,7 +25,7 @@ export class SlicedReads {
 
   /** Calls `take` for one part of the source after the other. */
   async read({ times }: Source, owner: Owner, values: Values, take: Take): Promise<void> {
-    const labels = await this.#labelsOf(owner, values)
+    const labels = await this.labelsOf(owner, values)
     if (times === undefined) return this.ofLabels(labels, take)
     const { filter, from, to } = times
     // With a session, its requests are fewer than those of its labels.
@@ -117,7 +117,7 @@ export class SlicedReads {
   }
 
   /** The labels of an owner. Undefined: too many to read them one by one. */
-  async #labelsOf({ conditions, isScan, isWhole }: Owner, values: Values): Promise<readonly number[] | undefined> {
+  async labelsOf({ conditions, isScan, isWhole }: Owner, values: Values): Promise<readonly number[] | undefined> {
     if (conditions.length === 0 || isWhole === true) return undefined
     const found: number[] = []
     const read: Take = (some, part) => {

@@ -14,6 +14,10 @@ export function sqliteSql(database: Database): Sql {
     const [sent, list] = marked(text, values)
     return database.all(sent, ...(list as SQLInputValue[]))
   }
+  const lists = (text: string, values: Values) => {
+    const [sent, list] = marked(text, values)
+    return database.lists(sent, ...(list as SQLInputValue[]))
+  }
   const run = (text: string, values: Values) => {
     const [sent, list] = marked(text, values)
     return database.run(sent, ...(list as SQLInputValue[]))
@@ -56,7 +60,7 @@ export function sqliteSql(database: Database): Sql {
       while (await database.read(read)) await new Promise(setImmediate)
       return found
     },
-    usage: sqliteUsage(database, all, run),
+    usage: sqliteUsage(database, all, lists, run),
     part: async (text, values = {}) =>
       database.transaction(() => {
         const end = performance.now() + partMs

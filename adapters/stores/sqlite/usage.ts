@@ -1,5 +1,5 @@
 /** How SQLite adds usage, and reads it in slices of a few milliseconds. */
-import { columnOf, where, type UsageStatements, type Values } from '../sql/sql.ts'
+import { columnOf, where, type TableList, type UsageStatements, type Values } from '../sql/sql.ts'
 import { callTable } from '../sql/usage-columns.ts'
 import { addingCalls } from '../sql/usage-tables.ts'
 import type { Database } from './database.ts'
@@ -16,6 +16,7 @@ const adding = addingCalls(
 export function sqliteUsage(
   database: Database,
   all: Query,
+  lists: (text: string, values: Values) => readonly TableList[],
   run: (text: string, values: Values) => number,
 ): UsageStatements {
   const slices = new SlicedReads(database, all)
@@ -40,6 +41,13 @@ export function sqliteUsage(
         await slices.read(source, owner, values, (some, part) =>
           take(all(text(source.rows(some), false), { ...values, ...part })),
         )
+    },
+    async labelled(owner, names, sums, values, take) {
+      const labels = await slices.labelsOf(owner, values)
+      await slices.ofLabels(labels, (some, part) => {
+        const all = { ...values, ...part }
+        take(lists(names(some), all), lists(sums(some), all))
+      })
     },
     async newest(columns, table, { indexed, scanned }, values, most) {
       if (scanned.length > 0)

@@ -44,3 +44,44 @@ test('many rows are ordered in pieces, between which other calls run', async () 
   expect(rows.map(({ user }) => user)).toEqual(users.toSorted())
   expect(turns).toBeGreaterThan(5)
 })
+
+test('a row of a label is taken from the sum of which it is a part, without traces, and no row is left of nothing', async () => {
+  const sums = new AddedSums({ by: ['day', 'user'] }, true)
+  const at = addedColumns.indexOf('seconds')
+  const row = (label: number, day: number, less: number | null, requests: number, seconds: number | null) =>
+    [
+      label,
+      day,
+      less,
+      ...addedColumns.map((_, index) => (index === 0 ? requests : index === at ? seconds : 1)),
+    ] as const
+  const labels = [
+    [1, 'a'],
+    [2, 'b'],
+  ]
+  const found = [
+    row(1, 10, null, 3, 0.1 + 0.2),
+    row(1, 11, 10, 1, 0.1),
+    row(1, 11, 10, 1, 0.2),
+    row(2, 10, null, 2, null),
+    row(2, 11, 10, 2, null),
+    row(3, 10, null, 1, 1),
+  ]
+  sums.addLabelled(labels, found)
+  const rows = (await sums.rows()).map(({ user, day, requests, seconds }) => [user, day, requests, seconds])
+  expect(rows).toEqual([
+    ['a', '1970-01-11', 1, 0],
+    ['a', '1970-01-12', 2, 0.3],
+    ['b', '1970-01-12', 2, 0],
+  ])
+})
+
+test('amounts of millions of labels are exact', async () => {
+  const sums = new AddedSums({ by: ['day'] })
+  const low = addedColumns.indexOf('cost_low')
+  const row = [1, 0, ...addedColumns.map((_, index) => (index === low ? 2 ** 32 - 1 : 1))]
+  const rows = Array.from({ length: 2 ** 20 + 1 }, () => row)
+  for (let times = 0; times < 3; times++) sums.addLabelled([[1]], rows)
+  const count = 3n * (2n ** 20n + 1n)
+  expect((await sums.rows()).map(({ cost }) => cost)).toEqual([count * (2n ** 33n - 1n)])
+})
