@@ -16,7 +16,7 @@ import { mount as mountKoa } from 'modelhatch/koa'
 import { mount as mountNode } from 'modelhatch/node'
 import { demo } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { assetsOf } from '../../../adapters/console/assets.ts'
+import { assetReply, assetsOf } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
 import { pageFiles } from '../../../.build/page.ts'
 import { authorize } from './stage.ts'
@@ -165,6 +165,15 @@ test('files are sent as the client accepts them, and under another version witho
   const other = await fetch(`${url}/${name.replace(/assets\/[^/]+/, 'assets/0.0.9-00000000')}`, { headers: admin })
   expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect((await fetch(`${url}/${name}`, { method: 'POST', headers: admin })).status).toBe(405)
+})
+
+test('a file is compressed once in each encoding', async () => {
+  const assets = assetsOf(new Map([['a.js', Buffer.from('a'.repeat(1_000))]]))
+  const ask = async (accepted: string) =>
+    (await assetReply(assets, assets.version, 'a.js', { headers: { 'accept-encoding': accepted } }))?.body
+  const packed = await ask('gzip, br')
+  expect(packed).toBe(await ask('br'))
+  expect(packed).not.toEqual(await ask('gzip'))
 })
 
 test('an `authorize` that fails lets nobody in', async () => {
