@@ -20,15 +20,33 @@ const first = [
   'uploads/large',
 ].map((name) => `/test/${name}.test.ts`)
 
+/** Files that wait most of their time. All at once, as the longest, they would leave the cores idle. */
+const waiting = [
+  'gateway/assembly/outages',
+  'money/export/export',
+  'adapters/stores/sqlite',
+  'admission/idempotency/waiting',
+  'adapters/health/health',
+].map((name) => `/test/${name}.test.ts`)
+
+/** The number of other files between two of them: about as long as the longest of them takes. */
+const between = 8
+
 function placeOf({ moduleId }: TestSpecification): number {
   const at = first.findIndex((name) => moduleId.endsWith(name))
   return at < 0 ? first.length : at
 }
 
-/** Starts the longest files first. Vitest orders the others by their time in the last run, or by their size. */
+/**
+ * Starts the longest files first, and those that wait one after the other. Vitest orders the others by their time in the last
+ * run, or by their size.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return sorted.sort((left, right) => placeOf(left) - placeOf(right))
+    const waits = ({ moduleId }: TestSpecification) => waiting.some((name) => moduleId.endsWith(name))
+    const order = sorted.filter((file) => !waits(file)).sort((left, right) => placeOf(left) - placeOf(right))
+    sorted.filter(waits).forEach((file, index) => order.splice((index + 1) * (between + 1) - 1, 0, file))
+    return order
   }
 }
