@@ -89,9 +89,10 @@ export class CsvAdmin {
     const columns = { ...columnsOf([by].flat().join(' ')), ...sumColumns, ...(costs && costColumns) }
     let rows: readonly StatisticsRow[] | undefined
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
-      rows ??= (await this.#admin.usage.statistics(question)).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
+      rows ??= await this.#admin.usage.statistics(question)
       const end = Number(after) + limit
-      return { items: rows.slice(Number(after), end), ...(end < rows.length && { next: String(end) }) }
+      const items = rows.slice(Number(after), end).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
+      return { items, ...(end < rows.length && { next: String(end) }) }
     })
   }
 }

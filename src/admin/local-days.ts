@@ -1,5 +1,6 @@
 import { offsetsIn } from '../records/calendar.ts'
 import { comparing } from '../records/compare.ts'
+import { mapInTurns } from '../records/in-turns.ts'
 import type { UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 
 /** No gateway has older records. Before it, days have the offset from UTC that they had at this time. */
@@ -19,13 +20,15 @@ export async function summariseByLocalDay(
     const [begin, end] = [index === 0 ? from : at, spans[index + 1]?.at ?? to]
     const range = { ...(Number.isFinite(begin) && { from: begin }), ...(Number.isFinite(end) && { to: end }) }
     const { from: _, to: __, ...rest } = question
-    for (const row of await ask({ ...rest, ...range, offsetMinutes })) {
+    const found = await ask({ ...rest, ...range, offsetMinutes })
+    if (spans.length === 1) return found
+    await mapInTurns(found, (row) => {
       const name = JSON.stringify(by.map((dimension) => row[dimension]))
       const before = rows.get(name)
       rows.set(name, before === undefined ? row : plus(before, row))
-    }
+    })
   }
-  return spans.length === 1 ? [...rows.values()] : [...rows.values()].sort(comparing(by))
+  return [...rows.values()].sort(comparing(by))
 }
 
 /** The day of a change of the clocks is in two parts of the range. */

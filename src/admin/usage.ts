@@ -21,6 +21,7 @@ import {
   time as timeRule,
   usageSums,
 } from './questions.ts'
+import { mapInTurns } from '../records/in-turns.ts'
 import { mapPage } from '../records/page.ts'
 import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'
@@ -150,7 +151,7 @@ export class UsageAdmin {
     const largest = rest.largest && new Set(largestOf(all, rest.largest))
     const rows = largest === undefined ? all : all.filter((row) => largest.has(row))
     const fields = [...rest.by, 'requests', 'incomplete', ...usageUnits] as const
-    return rows.map((row) => rowView(row, fields, costs))
+    return mapInTurns(rows, (row) => rowView(row, fields, costs))
   }
 
   /** Sums by periods of a range for charts, of `account` or with `all: true` of all, and of the largest models, keys and so on. */

@@ -1,7 +1,9 @@
 import { byteStream } from '../../http/byte-stream.ts'
-import { jsonReply } from '../../http/answers.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { jsonReply, piecesReply } from '../../http/answers.ts'
 import type { Reply, StreamBody } from '../../http/exchange.ts'
 import { requireOpen, type AdminCall, type Route } from './route.ts'
+import { itemsPerTurn } from '../../records/in-turns.ts'
 import { GatewayError } from '../../errors.ts'
 
 /** Milliseconds after which a client that does not read a stream is disconnected. */
@@ -24,7 +26,7 @@ export async function replyOf(route: Route, call: AdminCall, exports: Exports): 
     // Those of the operator are bounded together.
     const end = route.isLong && exports.begin(account ?? '')
     try {
-      return jsonReply(await route.answer(call), route.status)
+      return await printed(await route.answer(call), route.status, call.exchange.method === 'HEAD')
     } finally {
       end?.()
     }
@@ -46,7 +48,22 @@ export async function replyOf(route: Route, call: AdminCall, exports: Exports): 
   return { status: 200, headers, body: empty }
 }
 
-/** For HEAD: without a `content-length`, which is not known. */
+/** As JSON. A long list is printed in several turns of the event loop. */
+async function printed(answer: unknown, status: 200 | 201, isHead: boolean): Promise<Reply> {
+  const { items, ...rest } = Object(answer) as { readonly items?: unknown }
+  if (!Array.isArray(items) || items.length <= itemsPerTurn) return jsonReply(answer, status)
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < items.length; at += itemsPerTurn) {
+    const text = JSON.stringify(items.slice(at, at + itemsPerTurn)).slice(1, -1)
+    pieces.push(encoder.encode(`${at === 0 ? '{"items":[' : ','}${text}`))
+    await nextTurn()
+  }
+  const end = JSON.stringify(rest).slice(1)
+  const reply = piecesReply([...pieces, encoder.encode(`]${end === '}' ? '' : ','}${end}`)])
+  return isHead ? { ...reply, body: empty } : reply
+}
+
+/** For HEAD: files are without a `content-length`, which is not known. */
 const empty: StreamBody = { start: (sink) => sink.end() }
 
 function attachment({ path, produces }: Route): string {

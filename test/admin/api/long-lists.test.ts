@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { memoryUsageStore } from '../../../src/index.ts'
+import { gatewayWith, record, served } from './served.ts'
+
+test('a long list is printed in pieces, with the same headers as a short one', async () => {
+  const usage = memoryUsageStore()
+  const users = Array.from({ length: 4_321 }, (_, index) => `user_${String(index).padStart(4, '0')} ü`)
+  await usage.append(users.map((user, index) => record({ id: `req_${index}`, account: 'acme', user })))
+  const { ask } = await served(gatewayWith({ storage: { usage } }))
+  const path = '/usage?by=user'
+  const { status, headers, text, json } = await ask('admin', path)
+  expect(status).toBe(200)
+  expect(json.items.map(({ user }: { user: string }) => user)).toEqual(users)
+  expect(text).toBe(JSON.stringify(json))
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+  const head = await ask('admin', path, { method: 'HEAD' })
+  expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', headers['content-length']])
+  const short = await ask('admin', '/usage?by=account')
+  expect(Object.keys(headers)).toEqual(Object.keys(short.headers))
+})
