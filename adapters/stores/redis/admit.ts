@@ -106,7 +106,7 @@ local function admit(after)
     reply[#reply + 1] = outcome
     reply[#reply + 1] = book and text_of(book.balance) or '0'
     reply[#reply + 1] = states and cap_books().text_of(states)
-    if outcome == 'held' and position < after then
+    if (outcome == 'held' or outcome == 'kept') and position < after then
       ${drawingSlice}
     end
   end

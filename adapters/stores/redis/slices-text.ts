@@ -6,7 +6,10 @@
  */
 import { shares } from '../slice-shares.ts'
 
-/** The part of `admit` that draws a slice for as many further calls as there is plenty for, and adds their number to the reply. */
+/**
+ * The part of `admit` that draws a slice for as many further calls as there is plenty for, and adds their number to the reply: also
+ * to that of a repetition.
+ */
 export const drawingSlice: string = `
       local id, more, sum, ends = next_text(), next_number(), amount(next_text()), ends_after(next_number())
       local high, low = halves(sum)
@@ -18,8 +21,9 @@ export const drawingSlice: string = `
       for _, slot in ipairs(taking) do
         more = math.min(more, (slot.places - places_of(slot.name).held) / ${shares.places})
       end
-      more = math.max(0, math.floor(more))
-      reply[#reply + 1] = more
+      local known = outcome == 'kept' and slices_of(book, id)[id]
+      more = outcome == 'held' and math.max(0, math.floor(more)) or 0
+      reply[#reply + 1] = known and known.calls or more
       if more > 0 then
         sum = joined(high * more, low * more)
         redis.call('HSET', book.slices, id, ends .. ' ' .. more .. ' ' .. text_of(sum))
@@ -75,7 +79,9 @@ export const endingSlice: string = `
           slices.leases[slot.name] = math.max(slices.leases[slot.name] or 0, place_lease)
         end
       end
-    elseif slice and not slice.gone then
+    elseif not slice or slice.gone then
+      corrections = {}
+    else
       while slice.calls > 0 do free() end
       book.balance, book.held, book.changed = plus(book.balance, slice.held), minus(book.held, slice.held), true
       slice.held, slice.gone = 0, true

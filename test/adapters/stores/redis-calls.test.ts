@@ -52,6 +52,26 @@ describe.skipIf(!hasRedis)('Redis:', () => {
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
   })
 
+  test('a client may repeat what draws and returns a slice', async () => {
+    const { storage } = await opened()
+    const slice = { id: 'slice', calls: 8, ms: 1 }
+    const left = async () => {
+      const { left: units } = await storage.limits.take({ ...claimOf('look', 0), places: [] })
+      return { ...(await storage.ledger.account(account)), units: Math.round(units[0] ?? 0) }
+    }
+    const drawn = await storage.admission.admit(claimOf('call'), holdOf('call'), slice)
+    const again = await storage.admission.admit(claimOf('call'), holdOf('call'), slice)
+    const held = await left()
+    expect([drawn.ahead, again.ahead, held.held]).toEqual([8, 8, 9n])
+    const corrections = claimOf('', -8).rates
+    const returns = [{ id: 'slice', account, places: ['slots'], corrections }]
+    await storage.admission.finish([], { draws: [], returns })
+    const returned = await left()
+    expect(returned).toMatchObject({ balance: 999n, held: 1n, units: held.units + 8 })
+    await storage.admission.finish([], { draws: [], returns })
+    expect(await left()).toEqual(returned)
+  })
+
   test('a request that is rejected or fails does not affect the others in its batch', async () => {
     const { storage, sent } = await opened()
     const broken = { ...claimOf('x'), rates: [{ ...claimOf('x').rates[0], cost: 'none' }] } as unknown as LimitClaim
