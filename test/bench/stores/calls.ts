@@ -41,6 +41,8 @@ const leaseMs = 600_000
 export interface Calls {
   /** Creates accounts named `account 0`, `account 1` and so on, with enough money for any load. */
   fund(accounts: number): Promise<void>
+  /** Resolves once the charges of ended calls are not too many for another call. */
+  room(): Promise<void> | undefined
   /** Admits a call. */
   admit(account: string): Promise<Ticket> | Ticket
   /** Ends a call in the background: charges it, frees its slot and records its usage. */
@@ -69,6 +71,7 @@ export function callsOf(storage: StorageBundle | undefined, caps: number = 0): C
         await Promise.all(batch.map(async (account) => stores.ledger?.credit({ account, amount, reference: account })))
       }
     },
+    room: () => (admission.settlements.overflowing ? admission.settlements.returned(60_000) : undefined),
     admit(account) {
       const entry = admission.enter(`req_${runId}_${made++}`, { account, group, key: `key of ${account}` })
       if (entry === undefined) throw new Error('the call has neither limits nor a price')
