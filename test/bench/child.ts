@@ -19,7 +19,7 @@ export function serveParent(duties: Duties): void {
       .then(() => duties[duty]?.(input as never))
       .then(
         (answer) => process.send?.({ id, duty, input: answer }),
-        (error: unknown) => process.send?.({ id, duty, error: String(error) }),
+        (error: unknown) => process.send?.({ id, duty, error: String((error as { cause?: unknown }).cause ?? error) }),
       )
   })
   process.on('disconnect', () => process.exit())
