@@ -2,6 +2,7 @@
 import { columnOf } from '../sql/sql.ts'
 import { callTable } from '../sql/usage-columns.ts'
 import { addingCalls } from '../sql/usage-tables.ts'
+import { plannedOnce } from './batch-columns.ts'
 import { dialect, valueOf } from './dialect.ts'
 
 const columns = callTable.map(([name]) => columnOf(name)).join(', ')
@@ -12,7 +13,7 @@ export const usageSchema: string = `
   ALTER TABLE @.usage_days SET (fillfactor = 85);
   ALTER TABLE @.usage_quarters SET (fillfactor = 85);
   CREATE FUNCTION @.append_usage(records jsonb) RETURNS int LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan AS $f$
+  ${plannedOnce} AS $f$
   DECLARE
     missing int;
   BEGIN

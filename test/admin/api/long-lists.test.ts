@@ -16,5 +16,5 @@ test('a long list is printed in pieces, with the same headers as a short one', a
   const head = await ask('admin', path, { method: 'HEAD' })
   expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', headers['content-length']])
   const short = await ask('admin', '/usage?by=account')
-  expect(Object.keys(headers)).toEqual(Object.keys(short.headers))
+  expect(Object.keys(headers).toSorted()).toEqual(Object.keys(short.headers).toSorted())
 })
