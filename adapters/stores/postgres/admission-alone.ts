@@ -1,10 +1,13 @@
 /** What admits a call that is alone in its batch: with fewer values, statements and expressions than `admit_calls`. */
 import type { AdmissionItem } from '../batched-admission.ts'
 import { shares } from '../slice-shares.ts'
-import { admissionTypes, callOf, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-import { readingBuckets, writingBuckets } from './buckets.ts'
+import { admissionTypes, callOf, parametersOf, relaxing, stillAwaited } from './batch-columns.ts'
+import { readingSorted } from './buckets.ts'
 
-/** The values of a call. `others`: its columns for `admit_calls`. */
+/**
+ * The values of a call. `buckets` are sorted. `room` and `free` are the burst per rate and the number of places per slot, of which
+ * the function takes what is in use. `more`: for how many calls a slice is drawn at most. `others`: the columns for `admit_calls`.
+ */
 const types = {
   buckets: 'text[]',
   claim: 'text',
@@ -12,15 +15,15 @@ const types = {
   rate_bucket: 'int[]',
   costs: 'float8[]',
   per_ms: 'float8[]',
-  bursts: 'float8[]',
+  room: 'float8[]',
   slot_bucket: 'int[]',
-  places: 'int[]',
+  free: 'int[]',
   hold: 'text',
   payer: 'text',
   price: 'bigint',
   hold_ms: 'float8',
   slice: 'text',
-  slice_calls: 'int',
+  more: 'int',
   durable: 'bool',
   others: 'text',
 } as const
@@ -30,31 +33,27 @@ const types = {
  * their order are the same. Only here, a slice is drawn for further calls.
  */
 export const aloneSchema: string = `
-    CREATE FUNCTION @.admit_one(${parametersOf(types)}) RETURNS jsonb
-    LANGUAGE plpgsql ${plannedOnce} AS $f$
+    CREATE FUNCTION @.admit_one(${parametersOf(types)}) RETURNS json
+    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $f$
     #variable_conflict use_variable
     DECLARE
       used float8[];
       at float8[];
       held int[];
       soonest timestamptz[];
-      -- Per rate, and per slot: what is left before the call.
-      room float8[] := bursts;
-      free int[] := places;
-      -- The calls of the slice.
-      more int := slice_calls;
       b int;
       was float8;
       remaining bigint;
       moment timestamptz;
       moment_ms float8;
       leased timestamptz;
-      verdict jsonb;
+      ignored text;
+      verdict json;
     BEGIN
       <<usual>>
       BEGIN
         IF cardinality(buckets) > 0 THEN
-          ${readingBuckets}
+          ${readingSorted}
           EXIT usual WHEN used IS NULL;
         END IF;
         moment := clock_timestamp();
@@ -62,7 +61,7 @@ export const aloneSchema: string = `
         FOR i IN 1..cardinality(costs) LOOP
           b := rate_bucket[i];
           was := greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
-          room[i] := bursts[i] - was;
+          room[i] := room[i] - was;
           EXIT usual WHEN room[i] < costs[i];
           IF more > 0 THEN
             more := least(more, floor((room[i] - costs[i]) / greatest(1e-6, costs[i] * ${shares.units})));
@@ -70,9 +69,9 @@ export const aloneSchema: string = `
           used[b] := was + costs[i];
           at[b] := moment_ms;
         END LOOP;
-        FOR i IN 1..cardinality(places) LOOP
+        FOR i IN 1..cardinality(free) LOOP
           b := slot_bucket[i];
-          free[i] := places[i] - held[b];
+          free[i] := free[i] - held[b];
           EXIT usual WHEN free[i] < 1 OR soonest[b] <= moment - interval '1 second';
           more := least(more, (free[i] - 1) / ${shares.places});
         END LOOP;
@@ -99,9 +98,9 @@ export const aloneSchema: string = `
           END LOOP;
         END IF;
         ${stillAwaited}
-        IF cardinality(places) > 0 THEN
+        IF cardinality(free) > 0 THEN
           leased := clock_timestamp() + claim_ms * interval '1 millisecond';
-          FOR i IN 1..cardinality(places) LOOP
+          FOR i IN 1..cardinality(free) LOOP
             b := slot_bucket[i];
             held[b] := held[b] + 1 + more;
             soonest[b] := least(soonest[b], leased);
@@ -113,12 +112,15 @@ export const aloneSchema: string = `
           END IF;
         END IF;
         IF cardinality(buckets) > 0 THEN
-          ${writingBuckets('true')}
+          UPDATE @.buckets o SET used = used[array_position(buckets, o.name)], held = held[array_position(buckets, o.name)],
+            soonest = soonest[array_position(buckets, o.name)],
+            at = CASE WHEN at[array_position(buckets, o.name)] = moment_ms THEN moment ELSE o.at END
+          WHERE o.name = ANY (buckets);
         END IF;
         IF NOT durable THEN
-          PERFORM set_config('synchronous_commit', 'off', true);
+          ${relaxing}
         END IF;
-        RETURN jsonb_build_object('admitted', ARRAY[true], 'left', room, 'free', free,
+        RETURN json_build_object('admitted', ARRAY[true], 'left', room, 'free', free,
           'outcomes', ARRAY['held'], 'balances', ARRAY[remaining::text], 'ahead', more);
       END;
       ${callOf('admit_calls', admissionTypes, ', durable', 'others::jsonb').replace(' AS result', ' INTO verdict')};
@@ -141,7 +143,7 @@ export function valuesAlone(
   if (hold === undefined || (hold.caps ?? []).length > 0) return undefined
   const rates = claim?.rates ?? []
   const places = claim?.places ?? []
-  const names = [...new Set([...rates, ...places].map(({ bucket }) => bucket))]
+  const names = [...new Set([...rates, ...places].map(({ bucket }) => bucket))].sort(byBytes)
   const texts = [...names, claim?.id ?? '', hold.id, hold.account]
   // Escaped in JSON, but replaced in parameters.
   if (!texts.every((text) => text.isWellFormed())) return undefined
@@ -165,6 +167,11 @@ export function valuesAlone(
     durable,
     others,
   ]
+}
+
+/** As the collation "C". */
+function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
 
 function arrayOf(numbers: readonly number[]): string {

@@ -141,7 +141,8 @@ export const countingHolds: string = `
             SELECT scope_name[t.s] AS name, scope_kind[t.s] AS kind,
               moment + min(hold_ms[t.c]) * interval '1 millisecond' AS ends
             FROM unnest(cap_call, cap_scope) t (c, s) WHERE made[t.c] GROUP BY 1, 2
-          ) n WHERE o.name = n.name AND o.kind = n.kind AND (o.soonest IS NULL OR o.soonest > n.ends);
+          ) n WHERE o.name = ANY (scope_name) AND o.name = n.name AND o.kind = n.kind
+            AND (o.soonest IS NULL OR o.soonest > n.ends);
           IF opened IS NOT NULL THEN
             DELETE FROM @.accounts WHERE id = ANY (opened)
               AND id <> ALL (ARRAY(SELECT accounts[n.payer] FROM unnest(payers, made) n (payer, made) WHERE n.made));

@@ -8,8 +8,8 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
-import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-import { bucketVariables, isTouched, lockingBuckets, writingBuckets } from './buckets.ts'
+import { admissionTypes, parametersOf, plannedOnce, relaxing, stillAwaited } from './batch-columns.ts'
+import { bucketVariables, lockingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
@@ -55,6 +55,7 @@ export const admissionSchema: string = `
       slot int := 0;
       cap int := 0;
       admitted bool;
+      ignored text;
     BEGIN
       ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
@@ -177,7 +178,7 @@ export const admissionSchema: string = `
       END LOOP;
 
       IF true = ANY (touched) THEN
-        ${writingBuckets(isTouched)}
+        ${writingBuckets}
       END IF;
       IF cardinality(places) > 0 THEN
         INSERT INTO @.places (bucket, holder, ends)
@@ -196,7 +197,7 @@ export const admissionSchema: string = `
         END IF;
       END IF;
       IF NOT durable THEN
-        PERFORM set_config('synchronous_commit', 'off', true);
+        ${relaxing}
       END IF;
       RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
         'balances', standing, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);

@@ -67,11 +67,15 @@ export const endingTypes = {
 
 /**
  * Settings of the functions that take columns: their statements are planned once, and look up each entry of a column in an
- * index. By default, the planner overestimates the entries of a column and reads whole tables. Whether a row is missing they ask
- * with a subquery of one value: `NOT EXISTS` is a join, for which a table that was small when it was analysed is read whole.
+ * index. By default, the planner overestimates the entries of a column and reads whole tables. It still reads a table whole that
+ * was small when it was analysed, unless a condition on it names its rows: a join does not, nor does `NOT EXISTS`, which is one.
+ * So they say `= ANY` of an array, too, and ask with a subquery of one value whether a row is missing.
  */
 export const plannedOnce: string = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
     SET enable_hashjoin = off SET enable_mergejoin = off`
+
+/** PL/pgSQL after which the transaction does not wait for the disk. An assignment takes less than a statement. */
+export const relaxing: string = `ignored := set_config('synchronous_commit', 'off', true);`
 
 /**
  * PL/pgSQL that ends a statement which has waited for its locks so long that its caller has given up, before it does any work.

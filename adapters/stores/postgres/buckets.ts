@@ -10,14 +10,21 @@ export const bucketVariables: string = `
       touched bool[] := array_fill(false, ARRAY[cardinality(buckets)]);`
 
 /** PL/pgSQL that locks the rows of `buckets`, sorted by name, and reads them. None if one is missing: see `lockingBuckets`. */
-export const readingBuckets: string = `
-        SELECT array_agg(l.used ORDER BY l.i), array_agg(date_part('epoch', l.at) * 1000 ORDER BY l.i),
-          array_agg(l.held ORDER BY l.i), array_agg(l.soonest ORDER BY l.i) INTO used, at, held, soonest FROM (
-          SELECT array_position(buckets, o.name) AS i, o.used, o.at, o.held, o.soonest FROM @.buckets o
+export const readingBuckets: string = reading(' ORDER BY l.i', ', array_position(buckets, o.name) AS i')
+
+/** The same for `buckets` that are sorted by name. */
+export const readingSorted: string = reading('', '')
+
+function reading(order: string, place: string): string {
+  return `
+        SELECT array_agg(l.used${order}), array_agg(l.at${order}), array_agg(l.held${order}), array_agg(l.soonest${order})
+        INTO used, at, held, soonest FROM (
+          SELECT o.used, date_part('epoch', o.at) * 1000 AS at, o.held, o.soonest${place} FROM @.buckets o
           WHERE o.name = ANY (buckets)
             AND (SELECT count(*) FROM @.buckets WHERE name = ANY (buckets)) = cardinality(buckets)
           ORDER BY o.name FOR UPDATE
         ) l;`
+}
 
 /** The same for rows that may be missing. They are inserted before any is locked, because otherwise it could deadlock. */
 export const lockingBuckets: string = `
@@ -27,12 +34,9 @@ export const lockingBuckets: string = `
         INSERT INTO @.buckets (name) SELECT n FROM unnest(buckets) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
       END LOOP;`
 
-/** PL/pgSQL that writes the buckets for which `which` is true. Units are as of `moment` if they were changed then. */
-export const writingBuckets = (which: string): string => `
+/** PL/pgSQL that writes the buckets that are touched. Units are as of `moment` if they were changed then. */
+export const writingBuckets: string = `
         UPDATE @.buckets o SET (used, at, held, soonest) = (
           SELECT used[n.i], CASE WHEN at[n.i] = moment_ms THEN moment ELSE o.at END, held[n.i], soonest[n.i]
           FROM (SELECT array_position(buckets, o.name) AS i OFFSET 0) n
-        ) WHERE o.name = ANY (buckets) AND ${which};`
-
-/** Whether a bucket is touched. */
-export const isTouched: string = 'touched[array_position(buckets, o.name)]'
+        ) WHERE o.name = ANY (buckets) AND touched[array_position(buckets, o.name)];`

@@ -7,6 +7,7 @@
 /** Variables. */
 export const capVariables: string = `
       claims jsonb := '[]';
+      repeated bool;
       noticed jsonb := '[]';
       -- Per account: credits less settlements, if a level may be crossed.
       lefts bigint[];
@@ -27,12 +28,12 @@ export const capVariables: string = `
       s int;
       later int;`
 
-/** Locks all caps that the holds or their settlements count for. */
+/** Locks all caps that the holds or their settlements count for. Finds whether one of the holds has ended before. */
 export const lockingCaps: string = `
-        claims := scopes || (
+        SELECT scopes || (
           SELECT coalesce(jsonb_agg(jsonb_build_object('name', c.name, 'kind', c.kind)), '[]') FROM @.cap_holds c
           WHERE c.hold = ANY (ids)
-        );
+        ), EXISTS (SELECT FROM @.entries o WHERE o.kind <> 'credit' AND o.reference = ANY (ids)) INTO claims, repeated;
         IF claims <> '[]' THEN
           PERFORM @.lock_caps(claims);
         END IF;`
@@ -140,7 +141,7 @@ export const countingSettlements: string = `
           FROM (
             SELECT g.name, g.kind, g.start, sum(g.money) AS money, sum(g.tokens) AS tokens, count(*) AS calls FROM gone g
             GROUP BY g.name, g.kind, g.start
-          ) n WHERE u.name = n.name AND u.kind = n.kind AND u.start = n.start;
+          ) n WHERE u.name = ANY (ARRAY(SELECT name FROM gone)) AND u.name = n.name AND u.kind = n.kind AND u.start = n.start;
           IF cardinality(carry_charge) > 0 THEN
             ${reachingMarks}
           END IF;

@@ -1,7 +1,7 @@
 /** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
-import { callOf, endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
-import { bucketVariables, isTouched, lockingBuckets, writingBuckets } from './buckets.ts'
+import { callOf, endingTypes, parametersOf, plannedOnce, relaxing, stillAwaited } from './batch-columns.ts'
+import { bucketVariables, lockingBuckets, writingBuckets } from './buckets.ts'
 import { endingSlices } from './ending-slices.ts'
 
 /**
@@ -63,7 +63,7 @@ export const endingSchema: string = `
         END LOOP;
       END IF;
       IF true = ANY (touched) THEN
-        ${writingBuckets(isTouched)}
+        ${writingBuckets}
       END IF;
       IF cardinality(returned) > 0 THEN
         FOR r IN
@@ -73,14 +73,16 @@ export const endingSchema: string = `
         END LOOP;
       END IF;
       IF cardinality(ids) > 0 THEN
-        FOR r IN
-          SELECT array_position(ids, o.reference) AS i, o.kind, o.amount, o.overage FROM @.entries o
-          WHERE o.kind <> 'credit' AND o.reference = ANY (ids)
-        LOOP
-          outcomes[r.i] := CASE r.kind WHEN 'settle' THEN 'already' ELSE 'released' END;
-          charged[r.i] := -r.amount;
-          overages[r.i] := r.overage;
-        END LOOP;
+        IF repeated THEN
+          FOR r IN
+            SELECT array_position(ids, o.reference) AS i, o.kind, o.amount, o.overage FROM @.entries o
+            WHERE o.kind <> 'credit' AND o.reference = ANY (ids)
+          LOOP
+            outcomes[r.i] := CASE r.kind WHEN 'settle' THEN 'already' ELSE 'released' END;
+            charged[r.i] := -r.amount;
+            overages[r.i] := r.overage;
+          END LOOP;
+        END IF;
         IF levels <> '[]' THEN
           ${crossingLevels}
         END IF;
@@ -126,11 +128,12 @@ export const endingSchema: string = `
     LANGUAGE plpgsql AS $f$
     DECLARE
       missing int;
+      ignored text;
     BEGIN
       IF endings IS NOT NULL THEN
         ${callOf('end_calls', endingTypes, '', 'endings').replace(' AS result', ' INTO result')};
         IF apart THEN
-          PERFORM set_config('synchronous_commit', 'off', true);
+          ${relaxing}
           COMMIT;
         END IF;
       END IF;
@@ -141,12 +144,12 @@ export const endingSchema: string = `
           missing := NULL;
         END;
         IF apart THEN
-          PERFORM set_config('synchronous_commit', 'off', true);
+          ${relaxing}
           COMMIT;
         END IF;
       END IF;
       IF durable THEN
-        PERFORM pg_logical_emit_message(true, 'modelhatch', '');
+        ignored := pg_logical_emit_message(true, 'modelhatch', '');
       END IF;
       result := jsonb_build_object('ended', result, 'missing', missing);
     END

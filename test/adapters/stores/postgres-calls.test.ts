@@ -276,6 +276,13 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
 
   test('a call reads no more than 5 additional rows while 5,000 other calls are open, planned when there were none', async () => {
     const { storage, client, schema } = await committing()
+    const cap = { name: 'cap', window: 'w', periods: { boundaries: [0, 8e15] }, limits: { calls: 100_000n } }
+    const capped = (id: string) => ({ ...holdOf(id, 0n), caps: [cap, { ...cap, name: `cap of ${id}` }] })
+    const one = async (id: string) => {
+      const { hold } = await storage.admission.admit(claimOf(id), capped(id))
+      const returned = { id, places: ['slots'], corrections: claimOf(id, -1).rates }
+      await storage.admission.finish([{ returned, end: { id, account, amount: 0n, caps: hold?.caps ?? [] } }])
+    }
     const end = (id: string) => ({
       returned: { id, places: ['slots'], corrections: [] },
       end: { id, account, amount: 1n },
@@ -283,6 +290,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const past = Array.from({ length: 300 }, (_, index) => `past ${index}`)
     await Promise.all(past.map(async (id) => storage.admission.admit(claimOf(id), holdOf(id))))
     await storage.admission.finish(past.map(end))
+    for (const id of ['past', 'past, too']) await one(id)
     const { rows: tables } = await client.query<{ name: string }>(`SELECT relname AS name FROM pg_stat_user_tables
       WHERE schemaname = '${schema}'`)
     await client.query(`ANALYZE ${tables.map(({ name }) => `${schema}.${name}`).join(', ')}`)
@@ -302,13 +310,6 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
       const before = await now()
       await act()
       return (await now()) - before
-    }
-    const cap = { name: 'cap', window: 'w', periods: { boundaries: [0, 8e15] }, limits: { calls: 100_000n } }
-    const capped = (id: string) => ({ ...holdOf(id, 0n), caps: [cap] })
-    const one = async (id: string) => {
-      const { hold } = await storage.admission.admit(claimOf(id), capped(id))
-      const returned = { id, places: ['slots'], corrections: claimOf(id, -1).rates }
-      await storage.admission.finish([{ returned, end: { id, account, amount: 0n, caps: hold?.caps ?? [] } }])
     }
     await one('first')
     const alone = await read(() => one('alone'))
