@@ -22,8 +22,8 @@ const parts = amounts.map(({ name, column }) => ({
   low: placeOf(`${column}_low`),
 }))
 
-/** Rows that are made or sorted at once. */
-const piece = 2_000
+/** Rows that are made or sorted at once, and that are joined at once. */
+const [piece, mostJoined] = [2_000, 10_000]
 
 /** Rows of sums, of which those with equal dimensions are added up. */
 export class AddedSums {
@@ -189,22 +189,37 @@ function numbersOf(row: TableRow): number[] {
   return numbers
 }
 
-/** Sorts pieces and joins two at a time, between which other calls run. What consists of two ordered pieces is sorted quickly. */
-async function sortedInPieces<T>(items: T[], compare: (left: T, right: T) => number): Promise<T[]> {
-  if (items.length <= piece) return items.sort(compare)
-  let pieces = Array.from({ length: Math.ceil(items.length / piece) }, (_, at) =>
-    items.slice(at * piece, (at + 1) * piece),
-  )
-  for (;;) {
-    for (const each of pieces) {
-      each.sort(compare)
-      await new Promise(setImmediate)
-    }
-    if (pieces.length === 1) return pieces[0] as T[]
+/** Sorts pieces and joins two at a time. Other calls run in between. */
+async function sortedInPieces<T>(items: readonly T[], compare: (left: T, right: T) => number): Promise<T[]> {
+  let pieces: T[][] = []
+  for (let at = 0; at < items.length; at += piece) {
+    if (at > 0) await new Promise(setImmediate)
+    pieces.push(items.slice(at, at + piece).sort(compare))
+  }
+  while (pieces.length > 1) {
     const joined: T[][] = []
-    for (let at = 0; at < pieces.length; at += 2) joined.push([...(pieces[at] as T[]), ...(pieces[at + 1] ?? [])])
+    for (let at = 0; at < pieces.length; at += 2)
+      joined.push(await joinedInPieces(pieces[at] as T[], pieces[at + 1] ?? [], compare))
     pieces = joined
   }
+  return pieces[0] ?? []
+}
+
+/** Of two ordered lists, one. */
+async function joinedInPieces<T>(
+  lefts: readonly T[],
+  rights: readonly T[],
+  compare: (left: T, right: T) => number,
+): Promise<T[]> {
+  const joined: T[] = []
+  let [left, right] = [0, 0]
+  while (left < lefts.length || right < rights.length) {
+    const isLeft =
+      right === rights.length || (left < lefts.length && compare(lefts[left] as T, rights[right] as T) <= 0)
+    joined.push((isLeft ? lefts[left++] : rights[right++]) as T)
+    if (joined.length % mostJoined === 0) await new Promise(setImmediate)
+  }
+  return joined
 }
 
 function integerIn(value: unknown): bigint {
