@@ -20,6 +20,9 @@ import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-s
 /** Maximum numbers of batches in progress at the same time, on one node or for one hash tag. No end of a call overtakes its draw. */
 const lanes = { admissions: 2, endings: 1 }
 
+/** Calls of a script from which on it draws no slices: these cost more than they save where so many calls share a script. */
+const fullScript = 8
+
 /** Milliseconds after which another process may count a settlement, because the one that booked it has probably died. */
 const lateMs = 5_000
 /** Maximum number of settlements of a base to take at once. */
@@ -175,7 +178,10 @@ export class Calls {
     if (route === undefined) {
       route = {
         admissions: new Batches<AdmissionPart, string>({
-          perform: (calls) => this.#perform(admitText, base, calls, addAdmission),
+          perform: (calls) => {
+            const own = calls.length < fullScript ? calls : calls.map((call) => ({ ...call, slice: undefined }))
+            return this.#perform(admitText, base, own, addAdmission)
+          },
           ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
           isUndone: () => false,
           lanes: lanes.admissions,

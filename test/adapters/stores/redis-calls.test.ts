@@ -72,6 +72,18 @@ describe.skipIf(!hasRedis)('Redis:', () => {
     expect(await left()).toEqual(returned)
   })
 
+  test('slices are drawn where few calls share a script', async () => {
+    const { storage } = await opened()
+    const aheadOf = async (name: string, calls: number) => {
+      const ids = Array.from({ length: calls }, (_, index) => `${name} ${index}`)
+      const admit = async (id: string) =>
+        storage.admission.admit(claimOf(id), holdOf(id), { id: `slice ${id}`, calls: 2, ms: 1 })
+      return (await Promise.all(ids.map(admit))).map(({ ahead = 0 }) => ahead)
+    }
+    expect(await aheadOf('few', 3)).toEqual([2, 2, 2])
+    expect(new Set(await aheadOf('many', 30))).toEqual(new Set([0]))
+  })
+
   test('a request that is rejected or fails does not affect the others in its batch', async () => {
     const { storage, sent } = await opened()
     const broken = { ...claimOf('x'), rates: [{ ...claimOf('x').rates[0], cost: 'none' }] } as unknown as LimitClaim
