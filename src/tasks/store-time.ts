@@ -1,41 +1,53 @@
 import type { TaskStore } from './contract.ts'
 
-/** Milliseconds after which the difference between the clocks is measured again. */
+/** Milliseconds after which the store's clock is read again. */
 const trustMs = 60_000
+/** Milliseconds by which the local clock may go wrong in that time. More means that it was set, or that the machine slept. */
+const driftMs = 1_000
+
+/** What the clocks said when that of the store was read. */
+interface Reading {
+  readonly there: number
+  readonly local: number
+  readonly elapsed: number
+}
 
 /** The current time by the store's clock, if it has one, so that machines whose clocks differ agree. */
 export class StoreTime {
   readonly #store: Pick<TaskStore, 'now'>
   readonly #local: () => number
-  #offset = 0
-  #measuredAt = Number.NEGATIVE_INFINITY
-  #measuring: Promise<void> | undefined
+  readonly #elapsed: () => number
+  #last: Reading | undefined
+  #reading: Promise<Reading> | undefined
 
-  constructor(store: Pick<TaskStore, 'now'>, local: () => number) {
+  /** `elapsed`: milliseconds by a clock that nobody sets, on which the time since the last reading depends. */
+  constructor(store: Pick<TaskStore, 'now'>, local: () => number, elapsed: () => number = () => performance.now()) {
     this.#store = store
     this.#local = local
+    this.#elapsed = elapsed
   }
 
   /** Milliseconds since the epoch. Rejects if the store's clock must be read and cannot be. */
   async now(): Promise<number> {
     if (this.#store.now === undefined) return this.#local()
-    const age = this.#local() - this.#measuredAt
-    // A negative age means that the local clock was set back, which invalidates the measurement.
-    if (age < 0 || age > trustMs) {
-      this.#measuring ??= this.#measure().finally(() => {
-        this.#measuring = undefined
-      })
-      await this.#measuring
+    let reading = this.#last
+    if (reading === undefined || this.#isOld(reading)) {
+      this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+      this.#last = reading = await this.#reading
     }
-    return this.#local() + this.#offset
+    // Rounded, because a store may reject fractions.
+    return Math.round(reading.there + this.#elapsed() - reading.elapsed)
   }
 
-  async #measure(): Promise<void> {
-    const before = this.#local()
+  #isOld({ local, elapsed }: Reading): boolean {
+    const age = this.#elapsed() - elapsed
+    return age > trustMs || Math.abs(this.#local() - local - age) > driftMs
+  }
+
+  async #read(): Promise<Reading> {
+    const before = this.#elapsed()
     const there = (await this.#store.now?.()) as number
-    const after = this.#local()
-    // Rounded, because a store may reject fractions.
-    this.#offset = Math.round(there - (before + after) / 2)
-    this.#measuredAt = after
+    const elapsed = this.#elapsed()
+    return { there: there + (elapsed - before) / 2, local: this.#local(), elapsed }
   }
 }
