@@ -69,6 +69,8 @@ local function finish()
       undo_hold(book, hold_id, call)
     else
       reply = end_hold(book, hold_id, call, kind == 'settle' and charge)
+      -- Ended before: the client repeats the command.
+      if string.sub(reply, 1, 7) ~= 'settled' then corrections = {} end
       if not book.unlimited then after = text_of(plus(book.balance, book.held)) end
     end
     local settled = kind == 'settle' and caps_text ~= '' and string.sub(reply, 1, 7) == 'settled'

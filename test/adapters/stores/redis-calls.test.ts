@@ -84,6 +84,19 @@ describe.skipIf(!hasRedis)('Redis:', () => {
     expect(new Set(await aheadOf('many', 30))).toEqual(new Set([0]))
   })
 
+  test('a client may repeat the end of a call', async () => {
+    const { storage } = await opened()
+    const left = async () => (await storage.limits.take({ ...claimOf('look', 0), places: [] })).left[0]
+    await storage.admission.admit(claimOf('call', 8), holdOf('call'))
+    const before = (await left()) as number
+    const end = { id: 'call', account, amount: 1n }
+    const returned = { id: 'call', places: ['slots'], corrections: claimOf('', -4).rates }
+    for (let sent = 0; sent < 2; sent++) {
+      await storage.admission.finish([{ returned, end }])
+      expect(Math.round((await left()) as number)).toBe(Math.round(before) + 4)
+    }
+  })
+
   test('a request that is rejected or fails does not affect the others in its batch', async () => {
     const { storage, sent } = await opened()
     const broken = { ...claimOf('x'), rates: [{ ...claimOf('x').rates[0], cost: 'none' }] } as unknown as LimitClaim
