@@ -6,6 +6,7 @@ import { Fleet } from './fleet.ts'
 import { accounts, quietMs, unlimitedAccount, type Event, type Fate, type Place, type Plan } from './plan.ts'
 import type { Violation } from './request.ts'
 import { Machine, Scheduler } from './scheduler.ts'
+import { leaseMs } from './seen.ts'
 import { connect, type Done, type Network } from './connections.ts'
 import type { Shared } from './stores.ts'
 
@@ -91,7 +92,7 @@ export class World implements Network {
       const fates = ['refused', 'lost', 'unanswered', 'failed after commit', 'late', 'repeated'] as const
       fate = fates[Math.floor(this.roll(machine) * fates.length)]
     }
-    if (fate !== undefined) this.checks.fail(machine, fate === 'late' || fate === 'repeated' ? 11_000 : 3_000)
+    if (fate !== undefined) this.checks.fail(machine, lastsMs(fate))
     return fate
   }
 
@@ -193,4 +194,9 @@ export class World implements Network {
 
 function inText(value: object): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
+}
+
+/** How long the effects of a failed call of a store last. A hold that was refused may be made when its call is repeated. */
+function lastsMs(fate: Fate): number {
+  return fate === 'repeated' ? 3_500 + leaseMs : fate === 'late' ? 11_000 : 3_000
 }
