@@ -1,11 +1,11 @@
 /** Histories of gateways on shared stores in virtual time; see `npm run simulate`. */
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { long, thorough } from '../long.ts'
+import { long } from '../long.ts'
 import { faults } from './faults.ts'
 import { inThread, Thread } from './threads.ts'
 
-const seeds = long ? 20_000 : thorough ? 200 : 60
+const seeds = long ? 20_000 : 200
 
 test(`${seeds} histories keep every promise about money, limits, tasks and keys, and repeat themselves`, async () => {
   const { histories, requests, found, isRepeatable } = await inThread({
