@@ -1,6 +1,7 @@
 /** Data of the API in components. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { get } from './api.js'
+import { place } from './location.js'
 
 /** Of one answer of the API. */
 const mostRows = 1_000
@@ -61,14 +62,17 @@ function leftAt() {
   return { rows: Math.min(rows, mostRows), scroll }
 }
 
+const pageNow = () => place().path.join('/')
 const note = (/** @type {object} */ seen) => history.replaceState({ ...history.state, ...seen }, '')
 
 /** Shows what was seen before, and notes what is seen now. @param {{ scroll: number }} left @param {number | undefined} rows */
 function useReturn({ scroll }, rows) {
+  const here = useState(pageNow)[0]
   useEffect(() => {
-    if (rows === undefined) return undefined
+    // What comes after somebody has gone back belongs to no other page.
+    if (rows === undefined || pageNow() !== here) return undefined
     note({ rows })
-    const scrolled = () => note({ scroll: scrollY })
+    const scrolled = () => pageNow() === here && note({ scroll: scrollY })
     addEventListener('scrollend', scrolled)
     return () => removeEventListener('scrollend', scrolled)
   }, [rows])
