@@ -50,7 +50,9 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
     for (let steps = 0; steps < 120; steps++) {
       await page.keyboard.press('Tab')
       const focus = await page.evaluate(focusIn)
-      if (focus.tag !== 'body') expect(focus, `${name} after ${passed.at(-1)}`).toMatchObject({ isSeen: true })
+      // The heading of a page that has just opened may take the focus meanwhile.
+      if (focus.tag !== 'body' && focus.tag !== 'h1')
+        expect(focus, `${name} after ${passed.at(-1)}`).toMatchObject({ isSeen: true })
       if (focus.name === name) return
       passed.push(focus.name)
     }
