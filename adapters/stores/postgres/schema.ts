@@ -13,7 +13,8 @@ import { usageSchema } from './usage-schema.ts'
 /**
  * The functions that a call waits for. The server ends them when they have waited too long for a lock: a client that gives up
  * only closes its connection, which the server does not notice while it waits. A timeout of the function, unlike one of the
- * session, also works through a transaction pooler.
+ * session, also works through a transaction pooler. A statement may wait twice: for its turn at a row, and for the row. Both end
+ * before another statement takes the place of one that was given up.
  */
 const bounded = [
   'admit_calls',
@@ -27,7 +28,7 @@ const bounded = [
   'renew_places',
   'compact_entries',
   'append_usage',
-].map((name) => `ALTER FUNCTION @.${name} SET lock_timeout = '1500ms'`)
+].map((name) => `ALTER FUNCTION @.${name} SET lock_timeout = '1400ms'`)
 
 /** Deletes the items of a response with it. */
 const itemsGo = `
