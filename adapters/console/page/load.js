@@ -63,16 +63,18 @@ function leftAt() {
 }
 
 const pageNow = () => place().path.join('/')
-const note = (/** @type {object} */ seen) => history.replaceState({ ...history.state, ...seen }, '')
+/** Does nothing once another page is shown, whose entry of the history is current. @param {string} page @param {object} seen */
+function note(page, seen) {
+  if (pageNow() === page) history.replaceState({ ...history.state, ...seen }, '')
+}
 
 /** Shows what was seen before, and notes what is seen now. @param {{ scroll: number }} left @param {number | undefined} rows */
 function useReturn({ scroll }, rows) {
-  const here = useState(pageNow)[0]
+  const page = useState(pageNow)[0]
   useEffect(() => {
-    // What comes after somebody has gone back belongs to no other page.
-    if (rows === undefined || pageNow() !== here) return undefined
-    note({ rows })
-    const scrolled = () => pageNow() === here && note({ scroll: scrollY })
+    if (rows === undefined) return undefined
+    note(page, { rows })
+    const scrolled = () => note(page, { scroll: scrollY })
     addEventListener('scrollend', scrolled)
     return () => removeEventListener('scrollend', scrolled)
   }, [rows])

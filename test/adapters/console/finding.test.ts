@@ -69,6 +69,22 @@ describe.skipIf(!hasChromium)('an operator', () => {
     expect(await page.evaluate(() => scrollY)).toBe(0)
   })
 
+  test('comes back to them although the page before reports its own rows and place late', async () => {
+    await admin.go('#/accounts')
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('link', { name: 'cust-090' }).scrollIntoViewIfNeeded()
+    const left = await page.evaluate(() => scrollY)
+    const state = () => page.evaluate(() => history.state as unknown)
+    await expect.poll(state).toMatchObject({ rows: 100, scroll: left })
+    await page.getByRole('link', { name: 'cust-090' }).click()
+    await expect.poll(state).toMatchObject({ rows: expect.any(Number) as number })
+    // The address is that of the list already, and the page of the account is still shown.
+    await page.evaluate(() => addEventListener('popstate', () => dispatchEvent(new Event('scrollend')), { once: true }))
+    await page.goBack()
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(left)
+    expect(await state()).toMatchObject({ rows: 100, scroll: left })
+  })
+
   test('goes to a page, an account and a request from the keyboard', async () => {
     await admin.go('#/overview')
     const input = page.getByRole('combobox', { name: 'Page, account or request id' })
