@@ -4,6 +4,7 @@ import type { UsageDimension, UsageQuestion, UsageRecord, UsageStore, UsageSumma
 import { eachUnit, usageUnits } from '../observe/usage/units.ts'
 import { comparing } from '../records/compare.ts'
 import { fresh, type Suite } from './kit.ts'
+import { seeded } from './random.ts'
 import { record, start } from './usage-sums.ts'
 
 const minute = 60_000
@@ -93,7 +94,7 @@ function questionOf(random: Random, names: Names): UsageQuestion {
   }
 }
 
-/** The sums of the records that match, each by itself. */
+/** The expected answer: adds the matching records one by one. */
 function sumsOf(records: readonly UsageRecord[], question: UsageQuestion): UsageSummary[] {
   const { by, from = -Infinity, to = Infinity, offsetMinutes = 0, periodMs = 60 * minute } = question
   const equal = ['account', 'model', 'key', 'user', 'session', 'outcome'] as const
@@ -135,20 +136,17 @@ function sizeOf(row: UsageSummary, measure: (typeof measures)[number]): number {
   return measure === 'tokens' ? row.promptTokens + row.completionTokens : Number(row[measure])
 }
 
-/** Numbers that look random and follow from a seed (mulberry32). */
+/** Pseudo-random choices, reproducible by seed. */
 class Random {
-  #state: number
+  readonly #next: () => number
 
   constructor(seed: number) {
-    this.#state = seed
+    this.#next = seeded(seed)
   }
 
   /** An integer from 0 up to but not including `end`. */
   below(end: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end)
+    return Math.floor(this.#next() * end)
   }
 
   of<T>(values: readonly T[]): T {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import type { VideoStatus } from '../../src/providers/video.ts'
 import { long, sampleOf } from '../long.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { hours, minutes, seconds, submission, World, type Kind } from '../tasks/world.ts'
 
 const length = long ? 24 : 2

@@ -9,7 +9,7 @@ import { gemini } from '../../src/formats/gemini/gemini.ts'
 import { messages } from '../../src/formats/messages/messages.ts'
 import { responses } from '../../src/formats/responses/responses.ts'
 import { long } from '../long.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { plantedValue } from './planted.ts'
 
 const call: InspectedCall = { id: 'req_1', endpoint: 'e', model: 'm', caller: { account: 'a', group: 'g' } }

@@ -10,7 +10,7 @@ import { Price } from '../../src/money/prices/price.ts'
 import { openai } from '../../src/providers/index.ts'
 import { estimateTokens } from '../../src/wire/counts.ts'
 import { long } from '../long.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { byRule } from './by-rule.ts'
 import { lists } from './published.ts'
 

@@ -1,6 +1,6 @@
 /** Arithmetic on price lists. */
 import type { PriceOptions, TokenPrices } from '../../src/money/prices/price-options.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { lists } from './published.ts'
 
 type Part = readonly [quantity: number, price: string | undefined, factor?: number]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Price, type PriceOptions } from '../../src/index.ts'
 import { parseFactor, parseRate } from '../../src/money/prices/rate.ts'
 import { shareOf } from '../../src/money/prices/share.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 
 const prices: readonly PriceOptions[] = [
   { input: '3', output: '15', cached: '0.3', cacheWrite: '3.75' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Deployment } from '../../src/models/contract.ts'
 import { attemptOrder, fittingFirst } from '../../src/routing/attempt-order.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 
 const rounds = 20_000
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { cachingVendor, converse } from '../bench/routing/caching-vendor.ts'
 import { askChat, hostedWith, vendorFor } from '../hosted.ts'
 import { long } from '../long.ts'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 
 const [conversations, turns, processes] = long ? [300, 20, 4] : [24, 6, 3]
 /** The share of the prompt tokens that were cached. */

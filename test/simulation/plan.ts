@@ -1,5 +1,5 @@
 /** What happens in one history: everything that a seed decides in advance, as a list that can be shortened. */
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 
 export type Place = 'ledger' | 'limits' | 'tasks' | 'idempotency' | 'vendor'
 

@@ -2,7 +2,7 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 
 /** Something that runs: a process of a gateway, the server of the stores, a vendor, a client. */
 export class Machine {

@@ -1,5 +1,5 @@
 /** One history: processes on shared stores, their vendors, their clients, and everything that goes wrong. */
-import { seeded } from '../random.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { Checks } from './checks.ts'
 import { Clients } from './clients.ts'
 import { Fleet } from './fleet.ts'

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import type { AdmissionEnd, AdmissionVerdict, Hold, LimitClaim } from '../../../adapters/stores/index.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
 
 const accounts = ['plenty', 'little', 'unlimited', 'unknown']

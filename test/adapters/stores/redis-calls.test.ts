@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Hold, LimitClaim } from '../../../adapters/stores/index.ts'
 import { redis, type RedisStorage } from '../../../adapters/stores/redis/redis.ts'
 import { amountText } from '../../../adapters/stores/redis/amounts-text.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { hasRedisServer, redisServer } from '../../redis-cluster.ts'
 import { dropKeys, hasRedis, ownName, redisConnection } from '../../servers.ts'
 

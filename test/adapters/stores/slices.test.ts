@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AdmissionStore, Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
 import { Slices } from '../../../src/admission/slices/slices.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { describeOnPooled, type PooledDatabase } from '../../pooled-databases.ts'
 
 const account = 'acme'

@@ -15,7 +15,7 @@ import { openai } from '../../../src/providers/index.ts'
 import type { UsageRecord } from '../../../src/observe/usage/contract.ts'
 import { eachUnit } from '../../../src/observe/usage/units.ts'
 import { long } from '../../long.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000

@@ -3,7 +3,7 @@
  * deployments; requests that overflow a window; dead keys; the renewal of tokens; the time of a choice. Takes four minutes.
  */
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../../../src/testing/vendor.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { Child } from '../child.ts'
 import { cachingVendor, converse } from './caching-vendor.ts'
 import { choosingMicros, moves, sharesOff } from './choices.ts'

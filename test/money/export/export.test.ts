@@ -10,7 +10,7 @@ import { scene, whole } from '../../admission/scene.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { askChat } from '../../hosted.ts'
 import { long, thorough } from '../../long.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { sourceFlags } from '../../source-flags.ts'
 
 interface MeterEvent {

@@ -8,7 +8,7 @@ import { periodStart } from '../../../src/records/calendar.ts'
 import type { LotState } from '../../../src/money/lots/contract.ts'
 import { long } from '../../long.ts'
 import { methodsOf } from '../../testing/faults.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../../src/testing/random.ts'
 
 const account = 'acme'
 const dayMs = 86_400_000
