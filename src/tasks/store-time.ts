@@ -20,7 +20,7 @@ export class StoreTime {
   #last: Reading | undefined
   #reading: Promise<Reading> | undefined
 
-  /** `elapsed`: milliseconds by a clock that nobody sets, on which the time since the last reading depends. */
+  /** `elapsed`: a monotonic clock in milliseconds, by which the time since the last reading is measured. */
   constructor(store: Pick<TaskStore, 'now'>, local: () => number, elapsed: () => number = () => performance.now()) {
     this.#store = store
     this.#local = local

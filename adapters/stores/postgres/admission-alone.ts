@@ -5,8 +5,9 @@ import { admissionTypes, callOf, parametersOf, relaxing, stillAwaited } from './
 import { readingSorted } from './buckets.ts'
 
 /**
- * The values of a call. `buckets` are sorted. `room` and `free` are the burst per rate and the number of places per slot, of which
- * the function takes what is in use. `more`: for how many calls a slice is drawn at most. `others`: the columns for `admit_calls`.
+ * The parameters of `admit_one`. `buckets`: sorted. `room`: the burst of each rate. `free`: the number of places of each slot. The
+ * function subtracts from both what is in use. `more`: the maximum number of calls to draw a slice for. `others`: the columns for
+ * `admit_calls`.
  */
 const types = {
   buckets: 'text[]',

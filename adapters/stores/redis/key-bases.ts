@@ -59,7 +59,7 @@ function hashOf(name: string): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** How a server that may run out of memory then makes room; empty if it evicts no keys, or does not tell. */
+/** The eviction policy of a server with a memory limit; empty if it evicts no keys, or does not report its policy. */
 const evictionText = `
 local done, text = pcall(redis.call, 'INFO', 'memory')
 if not done or type(text) ~= 'string' or string.match(text, '\\nmaxmemory:(%d+)') == '0' then return '' end

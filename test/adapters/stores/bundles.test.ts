@@ -15,6 +15,7 @@ import { mostMicros } from '../../../src/money/money.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 import { fresh } from '../../../src/testing/kit.ts'
 import {
+  dropKeys,
   dropTables,
   hasMysql,
   hasPostgres,
@@ -36,8 +37,7 @@ afterAll(async () => {
   await pool?.end()
   if (hasMysql) await dropTables(mysqlPools, name)
   await mysqlPools.end()
-  const keys = ((await connection?.send('KEYS', `{${name}:*`)) ?? []) as string[]
-  if (keys.length > 0) await connection?.send('DEL', ...keys)
+  if (connection !== undefined) await dropKeys(connection, name)
   connection?.close()
 })
 

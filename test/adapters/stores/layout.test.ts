@@ -15,7 +15,7 @@ import { sqliteLedger } from '../../../adapters/stores/sqlite/ledger.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { createGateway, type StorageBundle } from '../../../src/index.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
-import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../../servers.ts'
+import { dropKeys, hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../../servers.ts'
 
 /** A change that a later version could make. */
 const later: Change = {
@@ -218,7 +218,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(await later.ledger.account('a')).toBeUndefined()
     await redis(send, { prefix }).ledger.credit({ account: 'a', amount: 1n, reference: prefix })
     expect(await later.ledger.account('a')).toMatchObject({ balance: 1n })
-    await send('DEL', ...((await send('KEYS', `{${prefix}:*`)) as string[]))
+    await dropKeys({ send }, prefix)
     close()
   })
 })
