@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { rolldown, type InputOptions } from 'rolldown'
+import { rolldown, type InputOptions, type Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { pageFiles } from './page.ts'
 
@@ -40,6 +40,21 @@ const options: InputOptions = {
   experimental: { attachDebugInfo: 'none' },
 }
 
+/** Node keeps a file with any other character as two bytes a character. */
+const ascii: Plugin = {
+  name: 'ascii',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type === 'chunk' && file.fileName.endsWith('.js')) {
+        file.code = file.code.replaceAll(
+          /[^\0-\x7f]/g,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        )
+      }
+    }
+  },
+}
+
 /** The modules that an entry loads. */
 async function modulesOf(name: string): Promise<ReadonlySet<string>> {
   const alone = Object.entries(input).filter(([entry]) => entry === name)
@@ -51,7 +66,7 @@ async function modulesOf(name: string): Promise<ReadonlySet<string>> {
 
 // Every file costs time at start, and every app loads both of these: what they contain is in few chunks.
 const [gateway, providers] = await Promise.all([modulesOf('index'), modulesOf('providers')])
-const bundle = await rolldown({ ...options, input, plugins: [dts({ cwd: root, oxc: { stripInternal: true } })] })
+const bundle = await rolldown({ ...options, input, plugins: [dts({ cwd: root, oxc: { stripInternal: true } }), ascii] })
 await bundle.write({
   dir,
   chunkFileNames: 'chunks/[name].js',
