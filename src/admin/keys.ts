@@ -12,6 +12,7 @@ import {
 import { GatewayError, invalid } from '../errors.ts'
 import * as z from 'zod'
 import { strict } from '../records/rules.ts'
+import { view as accountView } from './account-view.ts'
 import { requireMethod, requireId, requireValid } from './check.ts'
 import { id, keySearch, lasting, overlapMs as overlap, page } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
@@ -241,7 +242,10 @@ export class KeyAdmin {
   async #requireAccount(id: string, open: boolean): Promise<void> {
     const { ledger } = this.#services
     if (ledger.store === undefined || (await ledger.ask((store) => store.account(id))) !== undefined) return
-    if (open) return void (await ledger.ask((store) => store.open({ id })))
+    if (open) {
+      const after = accountView(await ledger.ask((store) => store.open({ id })))
+      return this.#services.note({ action: 'accounts.open', account: id, after })
+    }
     const message = `There is no account "${id}". Check its id, open it first, or set "open" to true to open it with the key.`
     throw new GatewayError('not_found', { param: 'account', message })
   }

@@ -41,6 +41,9 @@ const longestMs = 26 * 3_600_000
 
 const rule = strict({ account: id, from: time, to: time })
 
+/** Milliseconds by which the times of entries may differ from their order: processes have clocks of their own. */
+export const disorderMs = 60_000
+
 /** Compares ledger and usage store. */
 export async function* differences(
   { ledger, usage }: Pick<AdminServices, 'ledger' | 'usage'>,
@@ -73,7 +76,8 @@ async function chargesIn(ledger: AdminServices['ledger'], account: string, from:
   for await (const { kind, reference, amount, at } of allItems((page) =>
     ledger.page((store) => requireMethod(store, 'entries', 'entries').entries(account, page)),
   )) {
-    if (at < from) break
+    if (at < from - disorderMs) break
+    if (at < from) continue
     if (kind === 'opening') throw invalid('The charges of this period are compacted. Choose a later one.', 'from')
     if (kind === 'settle' && at < to) charges.set(reference, { amount: -amount, at })
   }

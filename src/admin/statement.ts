@@ -7,6 +7,7 @@ import { strict } from '../records/rules.ts'
 import { entryView, type EntryView } from './account-view.ts'
 import { requireMethod, requireValid } from './check.ts'
 import { monthOf, type InvoiceItem } from './invoice.ts'
+import { disorderMs } from './ledger-comparison.ts'
 import { id, month, timeZone } from './questions.ts'
 import type { AdminServices } from './services.ts'
 import type { InvoiceQuestion } from './usage.ts'
@@ -50,8 +51,6 @@ const rule = strict({ account: id, month, timeZone })
 
 /** The most entries that are read: those from the month on. */
 const mostEntries = 500_000
-/** Milliseconds by which the times of entries may differ from their order. */
-const disorderMs = 60_000
 
 /** `invoice`: see `UsageAdmin`. */
 export async function statementOf(

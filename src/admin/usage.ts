@@ -110,11 +110,13 @@ const rules = {
 export class UsageAdmin {
   readonly #store: AdminServices['usage']
   readonly #now: () => number
+  readonly #note: AdminServices['note']
 
   /** @internal */
-  constructor({ usage, now }: AdminServices) {
+  constructor({ usage, now, note }: AdminServices) {
     this.#now = now
     this.#store = usage
+    this.#note = note
   }
 
   /**
@@ -194,6 +196,7 @@ export class UsageAdmin {
       removed += count
       return count === most
     })
+    await this.#note({ action: 'usage.removeBefore', after: { before: time, removed } })
     return removed
   }
 

@@ -44,6 +44,16 @@ test('books and usage that agree have no differences, whatever the order of char
   expect(await compare(start + 10 * hour, start + 30 * hour)).toEqual([])
 })
 
+test('a charge counts although one after it has an earlier time, of another clock', async () => {
+  const { settle, record, compare, set } = service()
+  await settle('one', 7n)
+  await record('one', 7n)
+  set(start - 1_000)
+  await settle('slow', 5n)
+  await record('slow', 5n)
+  expect(await compare(start, start + hour)).toEqual([])
+})
+
 test('each difference is named, with both amounts', async () => {
   const { settle, record, compare } = service()
   await settle('only charged', 7n)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { invalid } from '../../errors.ts'
+import { GatewayError, invalid } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import { Price } from '../../money/prices/price.ts'
 import { requireCharged } from '../../models/price-coverage.ts'
@@ -64,9 +64,11 @@ export class PriceAdmin {
     if (hasOwnPrice(live.own.models, model)) throw conflict(`The price of "${model}" is set in code. Change it there.`)
     const known = await live.find(model)
     const entries = await entriesOf(this.#services)
-    if (known === undefined && !entries.some(({ kind, id: name }) => kind === 'model' && name === model)) {
-      throw invalid(`"${model}" is not a model.`, 'model')
-    }
+    // A disabled model is not served.
+    const isStored = entries.some(
+      ({ kind, id: name, value }) => kind === 'model' && name === model && value !== undefined,
+    )
+    if (known === undefined && !isStored) throw invalid(`"${model}" is not a model.`, 'model')
     if (known !== undefined) requireCovered(known, request)
     const isFirst = !entries.some(({ kind, value }) => kind === 'price' && Object(value).model === model)
     const earliest = this.#services.now() + (isFirst ? 0 : leadMs)
@@ -82,7 +84,7 @@ export class PriceAdmin {
   async remove({ model, from: at }: Pick<StoredPrice, 'model' | 'from'>): Promise<void> {
     const entries = await entriesOf(this.#services)
     const found = latestOf(entries, { model, from: at })
-    if (found?.value === undefined) throw invalid('There is no such price.', 'from')
+    if (found?.value === undefined) throw new GatewayError('not_found', { param: 'from', message: 'No such price.' })
     const price = found.value as unknown as StoredPrice
     if (!this.#viewOf(price).isPlanned) throw conflict('This price applies already. Set another one instead.')
     await this.#put('remove', entries, price, undefined)

@@ -299,3 +299,14 @@ test('a body that is wrong inside names the place, and what may stand there', as
   const topUp = await ask('admin', '/accounts/acme/top-ups', { body: { amount: '5' } })
   expect(topUp.json.error.message).toBe('"reference": is missing; it must be a string')
 })
+
+test('the audit log is verified against the head of an earlier verification, of which both parts are needed', async () => {
+  const { ask, gateway } = await served()
+  await gateway.admin.accounts.open({ id: 'acme' })
+  const verified = async (query = '') => ask('admin', `/audit-log/verification${query}`)
+  const { head } = (await verified()).json
+  expect((await verified(`?number=${head.number}&hash=${head.hash}`)).json).toMatchObject({ isIntact: true })
+  expect((await verified(`?number=${head.number}&hash=other`)).json).toMatchObject({ isIntact: false })
+  for (const half of [`?number=${head.number}`, `?hash=${head.hash}`])
+    expect(await verified(half)).toMatchObject({ status: 400 })
+})

@@ -37,6 +37,18 @@ test('each change is written down: who, what, before and after, but no key', asy
   expect(await admin.auditLog.verify()).toMatchObject({ isIntact: true, entries: 5 })
 })
 
+test('what opens an account with a key, and what deletes records, is written down, too', async () => {
+  const admin = serving()
+  await admin.keys.create({ account: 'acme', open: true, group: 'default' })
+  await admin.usage.removeBefore(Date.UTC(2030, 0, 1))
+  const { items } = await admin.auditLog.list()
+  expect(items.map(({ action, account, after }) => ({ action, account, after }))).toMatchObject([
+    { action: 'usage.removeBefore', account: undefined, after: { before: Date.UTC(2030, 0, 1), removed: 0 } },
+    { action: 'keys.create', account: 'acme' },
+    { action: 'accounts.open', account: 'acme', after: { id: 'acme', balance: '0' } },
+  ])
+})
+
 test('an erased person stays as a pseudonym, and the log is still intact', async () => {
   const admin = serving()
   await admin.by({ name: 'acme' }).accounts.open({ id: 'acme', name: 'Jane Doe' })

@@ -221,6 +221,7 @@ describe('prices', () => {
     await registry.prices.create({ model: 'new', price: { output: '5' }, from })
     await expect(registry.prices.create({ model: 'new', price, from })).rejects.toMatchObject({ status: 409 })
     await registry.prices.remove({ model: 'new', from })
+    await expect(registry.prices.remove({ model: 'new', from })).rejects.toMatchObject({ status: 404 })
     await registry.prices.create({ model: 'new', price: { output: '6' }, from })
     expect(await registry.prices.list({ model: 'new' })).toEqual([
       { model: 'new', from, price: { output: '6' }, isPlanned: true },
@@ -237,6 +238,9 @@ describe('prices', () => {
     await expect(registry.prices.create({ model: 'own', price: { output: '9' } })).rejects.toMatchObject(set)
     await expect(registry.prices.create({ model: 'none', price: {} })).rejects.toThrow(/"none" is not a model/)
     await registry.models.create({ id: 'new', deployments: [{ provider: 'ours' }] })
+    await registry.models.create({ id: 'gone', deployments: [{ provider: 'ours' }] })
+    await registry.models.remove('gone')
+    await expect(registry.prices.create({ model: 'gone', price: {} })).rejects.toThrow(/"gone" is not a model/)
     await expect(registry.prices.create({ model: 'new', price: { output: 'x' } })).rejects.toMatchObject({
       status: 400,
     })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { AuditHead } from '../../audit/audit-admin.ts'
 import { auditFilter, id, page, time } from '../../questions.ts'
 import { forOperator, type Route } from '../route.ts'
 
@@ -31,8 +32,8 @@ export const auditRoutes: readonly Route[] = [
   forOperator('verifyAuditLog', 'GET /audit-log/verification', {
     summary: 'Reads the whole log and checks that no entry was changed, removed or inserted.',
     query: {
-      number: z.coerce.number().int().min(1).optional().describe('`head.number` of an earlier verification.'),
-      hash: z.string().optional().describe('`head.hash` of it.'),
+      number: z.int().min(1).optional().describe('`head.number` of an earlier verification. Needs `hash`.'),
+      hash: z.string().optional().describe('`head.hash` of it. Needs `number`.'),
     },
     response: z.object({
       isIntact: z.boolean(),
@@ -40,7 +41,7 @@ export const auditRoutes: readonly Route[] = [
       fault: z.string().optional().describe('What is wrong first.'),
       head: z.object({ number: z.int(), hash: z.string() }).describe('The newest entry, to be kept elsewhere.'),
     }),
-    answer: ({ admin, query: { number, hash } }) =>
-      admin.auditLog.verify(number !== undefined && hash !== undefined ? { head: { number, hash } } : {}),
+    answer: ({ admin, query }) =>
+      admin.auditLog.verify(Object.keys(query).length === 0 ? {} : { head: query as AuditHead }),
   }),
 ]

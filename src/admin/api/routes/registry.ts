@@ -50,7 +50,7 @@ export const registryRoutes: readonly Route[] = [
   }),
   forOperator('removeRegistryPrice', 'DELETE /registry/prices', {
     summary: 'Removes a price that does not apply yet.',
-    query: { model: id, from: z.number().describe(time.description ?? '') },
+    query: { model: id, from: time },
     response: nothingLeft,
     async answer({ admin, query }) {
       await admin.registry.prices.remove(query)
