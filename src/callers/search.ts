@@ -23,8 +23,13 @@ export function pageOfKeys(records: readonly KeyRecord[], question: KeyQuestion)
   const found = records
     .filter((record) => record.createdAt < time || (record.createdAt === time && record.id < id))
     .filter((record) => selectsKey(question, record))
-    .sort((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
+    .sort(newestFirst)
   return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
+}
+
+/** By time, then by id. */
+export function newestFirst(left: KeyRecord, right: KeyRecord): number {
+  return right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1)
 }
 
 function keyStateOf({ revokedAt, expiresAt = Infinity }: KeyRecord, now: number): KeyQuestion['state'] {

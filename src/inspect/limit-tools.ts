@@ -1,5 +1,7 @@
 /** Which tools a model may get and call. */
 import type { Conversation, Tool } from '../conversation/conversation.ts'
+import { matches } from '../models/catalogue.ts'
+import { checkKnown, oneOf, texts, type Known } from '../records/known-options.ts'
 import type { Inspector } from './contract.ts'
 
 /** Options of `limitTools`. */
@@ -12,14 +14,19 @@ export interface ToolLimits {
   readonly others?: 'remove' | 'refuse'
 }
 
+const known: Known<ToolLimits> = { allow: texts, deny: texts, others: oneOf('remove', 'refuse') }
+
 /**
- * An inspector of the tools that a model gets. An answer that calls another one all the same ends there.
+ * An inspector of the tools that a model gets. An answer that calls another one all the same ends there. Throws a `TypeError` for
+ * an invalid option.
  *
  * @example
  * createGateway({ models, groups: { guests: { models: '*', inspect: [limitTools({ allow: ['search*'] })] } } })
  */
-export function limitTools({ allow = ['*'], deny = [], others = 'remove' }: ToolLimits): Inspector {
-  const mayUse = (name: string) => matches(allow, name) && !matches(deny, name)
+export function limitTools(options: ToolLimits): Inspector {
+  checkKnown('limitTools', options, known)
+  const { allow = ['*'], deny = [], others = 'remove' } = options
+  const mayUse = (name: string) => isIn(allow, name) && !isIn(deny, name)
   return {
     name: 'limitTools',
     request(conversation) {
@@ -35,6 +42,10 @@ export function limitTools({ allow = ['*'], deny = [], others = 'remove' }: Tool
   }
 }
 
+function isIn(names: readonly string[], name: string): boolean {
+  return names.some((each) => matches(each, name))
+}
+
 function withTools({ toolChoice, ...conversation }: Conversation, tools: readonly Tool[]): Conversation {
   const names = tools.map(nameOf)
   const isKept = typeof toolChoice === 'object' ? names.includes(toolChoice.name) : tools.length > 0
@@ -45,8 +56,4 @@ function nameOf(tool: Tool): string {
   if (tool.kind === 'function') return tool.name
   const { name } = tool.value
   return typeof name === 'string' ? name : tool.type
-}
-
-function matches(names: readonly string[], name: string): boolean {
-  return names.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each))
 }

@@ -34,10 +34,11 @@ function messagesOf(error: unknown, depth: number): string[] {
 
 /** What looks like a secret, and what replaces it. */
 const secrets: readonly (readonly [RegExp, string])[] = [
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1…@'],
+  // Up to the last `@`: passwords in addresses are not always encoded.
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s"'<>]*@/gi, '$1…@'],
   [/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 …'],
   [
-    /\b((?:[a-z]+[-_])*(?:key|token|secret|password|passwd|pwd|authorization|signature)["']?\s*[:=]\s*["']?)[^\s"',;&]+/gi,
+    /\b([\w-]*(?:key|token|secret|password|passwd|pwd|authorization|signature)["']?\s*[:=]\s*)(?:"[^"]*|'[^']*|[^\s"',;&]+)["']?/gi,
     '$1…',
   ],
   [/\b(?:sk|pk|rk|gsk|xai|key|ghp|pat)[-_][A-Za-z0-9_-]{8,}|\b(?:AIza|AKIA|ya29\.)[A-Za-z0-9_-]{12,}/g, '…'],

@@ -16,3 +16,10 @@ test('lists the keys of an account newest first, across both stores', async () =
   const listed = await combinedKeyStore(...stores).list?.('acme')
   expect(listed?.map((key) => key.createdAt)).toEqual([4, 3, 2, 1])
 })
+
+test('lists and finds keys only if the store of the host does', () => {
+  const plain = { find: () => undefined }
+  const combined = combinedKeyStore(memoryKeyStore(), plain)
+  expect(Object.keys(combined)).not.toContain('list')
+  expect(Object.keys(combined)).not.toContain('search')
+})

@@ -230,6 +230,12 @@ test.each([{ key: '' }, { key: undefined }])('a mask refuses the key of a variab
   expect(() => mask(options)).toThrow(/^mask: "key" must be a non-empty string: is a variable unset\? Omit it/)
 })
 
+test('limits of tools refuse an option that they do not know, which would let every tool pass', () => {
+  expect(() => limitTools({ alow: ['search'] } as never)).toThrow('limitTools: unknown option "alow"')
+  expect(() => limitTools({ allow: 'search' as never })).toThrow('limitTools: "allow" must be an array of strings')
+  expect(() => limitTools({ others: 'reject' as never })).toThrow('limitTools: "others" must be one of remove, refuse')
+})
+
 describe('limits of tools', () => {
   const tool = (name: string) => ({ kind: 'function', name }) as const
   const conversation: Conversation = {
@@ -328,6 +334,18 @@ test.each(Object.entries(worst))('a megabyte of %s is read in less than 1.5 s', 
   const took = await leastMs(1_500, async () => {
     const before = cpuMs()
     await inspector.request?.({ turns, tools: [], settings: {} }, call)
+    return cpuMs() - before
+  })
+  expect(took).toBeLessThan(1_500)
+})
+
+test('a megabyte of an answer is masked in less than 1.5 s', async () => {
+  const inspector = (mask({ answers: true }) as (of: InspectedCall) => Inspector)(call)
+  const said = 'ada@example.org '.repeat(62_500)
+  const window = { kind: 'text', text: said, ended: true, isJson: false, choice: 0, block: 0 } as const
+  const took = await leastMs(1_500, async () => {
+    const before = cpuMs()
+    await inspector.answer?.(window, call)
     return cpuMs() - before
   })
   expect(took).toBeLessThan(1_500)

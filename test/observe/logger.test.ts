@@ -320,6 +320,8 @@ test.each<[unknown, string]>([
   [new Error('Incorrect API key provided: sk-proj-abcdefgh12345678.'), 'Incorrect API key provided: ….'],
   [new Error('authorization: Bearer abc.def'), 'authorization: … …'],
   [new Error('postgres://user:pass@host:5432/db is down'), 'postgres://…@host:5432/db is down'],
+  [new Error('postgres://user:p@ss/word@host/db is down'), 'postgres://…@host/db is down'],
+  [new Error('bad options {"apiKey":"abc123","clientSecret": "x y"}'), 'bad options {"apiKey":…,"clientSecret": …}'],
   [new Error('GET https://x.test/?api_key=12345&a=1'), 'GET https://x.test/?api_key=…&a=1'],
   [new Error(`token ${'a1'.repeat(30)} expired`), 'token … expired'],
   [new Error('x'.repeat(5_000)), 'x'.repeat(200)],

@@ -115,7 +115,12 @@ export function mask(options: MaskOptions = {}): Inspect {
         }),
       )
       const all = [...edits, ...others].sort((left, right) => left.start - right.start || right.end - left.end)
-      const apart = all.filter(({ start }, index) => all.slice(0, index).every(({ end }) => end <= start))
+      let taken = 0
+      const apart = all.filter(({ start, end }) => {
+        const isFree = start >= taken
+        taken = Math.max(taken, end)
+        return isFree
+      })
       const tail = usual ? (unfinished.exec(text.slice(-heldBack))?.[0].length ?? 0) : 64
       return {
         hold: Math.max(begun, tail),

@@ -27,7 +27,10 @@ export function memoryContentStore(options: MemoryContentStoreOptions = {}): Con
         records.set(record.id, record)
         size += record.body.length
       }
-      for (const oldest of records.values()) if (size > maxBytes) remove(oldest)
+      for (const oldest of records.values()) {
+        if (size <= maxBytes) break
+        remove(oldest)
+      }
     },
     get: (id) => records.get(id),
     list({ account, session, limit = 100, after }) {

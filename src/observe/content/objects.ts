@@ -1,7 +1,6 @@
 /** Content in objects: files of a directory, or of a service such as S3. */
 import { createHash } from 'node:crypto'
-import { cursorOf, pageOf, readCursor } from '../../records/page.ts'
-import { dayOf } from '../../records/calendar.ts'
+import { cursorOf, readCursor } from '../../records/page.ts'
 import type { ContentRecord, ContentStore } from './contract.ts'
 
 /** Where objects are kept, each by a name of letters, digits, `.`, `-` and `/`, of at most 400 characters. */
@@ -32,6 +31,11 @@ export function objectContentStore(bucket: ObjectBucket): ContentStore {
     const bytes = await bucket.get(name)
     return bytes && recordOf(bytes)
   }
+  /** The record to whose name an object leads. */
+  const followed = async (link: string) => {
+    const name = await bucket.get(link)
+    return name && read(Buffer.from(name).toString())
+  }
   const namesIn = async (prefix: string, after: string, limit: number, accepts: (name: string) => boolean) => {
     const found: string[] = []
     for (let last = after; found.length < limit;) {
@@ -45,7 +49,7 @@ export function objectContentStore(bucket: ObjectBucket): ContentStore {
   /** The names of the account's records, a day after the other. */
   const namesOf = async (account: string, after: string, limit: number, accepts: (name: string) => boolean) => {
     const found: string[] = []
-    let day = after === '' ? undefined : after.split('/')[1]
+    let day = /^content\/(\d{4}-\d\d-\d\d)\//.exec(after)?.[1]
     for (day ??= await nextDay(); day !== undefined && found.length < limit; day = await nextDay(day))
       found.push(...(await namesIn(`content/${day}/${hashOf(account)}/`, after, limit - found.length, accepts)))
     return found
@@ -67,24 +71,18 @@ export function objectContentStore(bucket: ObjectBucket): ContentStore {
         await bucket.put(idName(record.id), Buffer.from(name))
       })
     },
-    async get(id) {
-      const name = await bucket.get(idName(id))
-      return name && read(Buffer.from(name).toString())
-    },
+    get: (id) => followed(idName(id)),
     async list({ account, session, limit = 100, after }) {
-      const place = after === undefined ? '' : readCursor(after)
-      const within = session === undefined ? '' : `sessions/${hashOf(account)}/${hashOf(session)}/`
-      const names = async () => {
-        if (within === '') return namesOf(account, place === '' ? '' : await nameAt(account, ...place), limit + 1, any)
-        const links = await namesIn(within, place === '' ? '' : within + timed(...place) + end, limit + 1, any)
-        return inGroups(links, async (link) => Buffer.from((await bucket.get(link)) ?? []).toString())
-      }
-      const found = await inGroups(await names(), read)
-      return pageOf(
-        found.filter((record) => record !== undefined),
-        limit,
-        (last) => cursorOf(last.at, last.id),
-      )
+      const [, last] = after === undefined ? [0, ''] : readCursor(after)
+      const [names, found] =
+        session === undefined
+          ? [await namesOf(account, last, limit + 1, any), read]
+          : [await namesIn(`sessions/${hashOf(account)}/${hashOf(session)}/`, last, limit + 1, any), followed]
+      const shown = names.slice(0, limit)
+      const records = await inGroups(shown, found)
+      // The page goes on behind a name although its record was deleted meanwhile.
+      const next = names.length > limit ? { next: cursorOf(0, shown.at(-1) as string) } : {}
+      return { items: records.filter((record) => record !== undefined), ...next }
     },
     async erase(account, user) {
       const isOf = user === undefined ? any : (name: string) => name.endsWith(`.${hashOf(user)}`)
@@ -98,13 +96,6 @@ export function objectContentStore(bucket: ObjectBucket): ContentStore {
       return names.length
     },
     close: () => bucket.close?.(),
-  }
-
-  /** The record may have been deleted since. */
-  async function nameAt(account: string, at: number, id: string): Promise<string> {
-    const name = await bucket.get(idName(id))
-    if (name !== undefined) return Buffer.from(name).toString()
-    return `content/${dayOf(at)}/${hashOf(account)}/${timed(at, id)}`
   }
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryUsageStore } from '../../../src/index.ts'
+import type { AdminCall } from '../../../src/admin/api/route.ts'
+import { routes } from '../../../src/admin/api/routes.ts'
 import { gatewayWith, record, served } from './served.ts'
 
 test('a long list is printed in pieces, with the same headers as a short one', async () => {
@@ -17,4 +19,18 @@ test('a long list is printed in pieces, with the same headers as a short one', a
   expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', headers['content-length']])
   const short = await ask('admin', '/usage?by=account')
   expect(Object.keys(headers).toSorted()).toEqual(Object.keys(short.headers).toSorted())
+})
+
+test('an export is sent in pieces that are small, however large its items are', async () => {
+  const exported = routes.find(({ name }) => name === 'exportAccount')
+  if (exported?.produces !== 'jsonl') throw new Error('there is no export')
+  const item = { kind: 'content', item: { text: 'x'.repeat(100_000) } }
+  async function* items() {
+    for (let count = 0; count < 250; count++) yield item
+  }
+  const call = { admin: { export: items }, account: 'acme', identity: { role: 'admin' } } as unknown as AdminCall
+  const sizes: number[] = []
+  for await (const piece of exported.answer(call)) sizes.push(piece.length)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(250 * (JSON.stringify(item).length + 1))
+  expect(Math.max(...sizes)).toBeLessThan(200_000)
 })

@@ -69,4 +69,28 @@ describe('objects', () => {
     await store.erase('acme')
     expect(objects.size).toBe(0)
   })
+
+  test('that are deleted while they are listed do not end the list', async () => {
+    objects.clear()
+    const store = objectContentStore(bucket)
+    const record = { account: 'acme', user: 'ada', session: 'thread', day: '2030-01-01', key: 'k' }
+    const all = Array.from({ length: 6 }, (_, at) => ({ ...record, id: `req_${at}`, at, body: Buffer.of(at) }))
+    await store.append(all)
+    for (const name of objects.keys()) if (/^content.*000[12]\./.test(name)) objects.delete(name)
+    for (const session of [undefined, 'thread']) {
+      const ids: string[] = []
+      let after: string | undefined
+      do {
+        const page = await store.list({
+          account: 'acme',
+          limit: 2,
+          ...(session && { session }),
+          ...(after && { after }),
+        })
+        ids.push(...page.items.map(({ id }) => id))
+        after = page.next
+      } while (after !== undefined)
+      expect(ids).toEqual(['req_0', 'req_3', 'req_4', 'req_5'])
+    }
+  })
 })

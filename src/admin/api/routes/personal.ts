@@ -42,15 +42,14 @@ export const personalRoutes: readonly Route[] = [
   }),
 ]
 
-/** Items together, so that a line is not a write of its own. */
-const itemsPerPiece = 200
+/** Characters from which on lines are written, so that a short one is no write of its own. */
+const pieceLength = 65_536
 
 async function* lines(items: AsyncIterable<PersonalItem>): AsyncGenerator<string, void> {
   let piece = ''
-  let count = 0
   for await (const item of items) {
     piece += `${JSON.stringify(item)}\n`
-    if (++count % itemsPerPiece !== 0) continue
+    if (piece.length < pieceLength) continue
     yield piece
     piece = ''
   }
