@@ -1,9 +1,10 @@
 import { identify } from '../../src/admin/api/identity.ts'
 import { adminApi, type AdminApiOptions } from '../../src/admin/api/index.ts'
 import { requireHost, requireOwnOrigin } from '../../src/admin/api/origin.ts'
+import { refused } from '../../src/admin/api/replies.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { refuse } from '../../src/http/answers.ts'
 import { redirected } from '../../src/http/exchange.ts'
+import { requestId } from '../../src/http/request-id.ts'
 import { pathOf } from '../../src/http/target.ts'
 import type { Exchange, Gateway, Mountable, Reply } from '../../src/index.ts'
 import { assetReply, type Assets } from './assets.ts'
@@ -53,7 +54,7 @@ export class Site implements Mountable {
       if (path === '/setup') return setupReply(exchange)
       return await this.#file(exchange, path)
     } catch (thrown) {
-      return refuse(thrown)
+      return refused(requestId(), exchange, thrown, this.#options.onError)
     }
   }
 
@@ -67,7 +68,10 @@ export class Site implements Mountable {
   }
 
   #loaded(): Promise<Assets> {
-    return (this.#assets ??= this.#load())
+    return (this.#assets ??= this.#load().catch((error: unknown) => {
+      this.#assets = undefined
+      throw error
+    }))
   }
 
   async #signOut(exchange: Exchange): Promise<Reply> {

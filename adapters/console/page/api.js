@@ -56,8 +56,8 @@ export async function signOut() {
 /** Pages of other origins cannot set it, so that they cannot act in the name of the user. */
 export const ownHeader = { 'x-modelhatch-admin': '1' }
 
-/** @param {string} url @param {RequestInit} options */
-async function fetched(url, options) {
+/** The response, whatever its status is. @param {string} url @param {RequestInit} options */
+export async function fetched(url, options) {
   try {
     return await fetch(url, { ...options, credentials: 'same-origin', cache: 'no-store' })
   } catch (cause) {

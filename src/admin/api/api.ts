@@ -1,10 +1,9 @@
 /** The admin API: the steps of a request. */
 import { GatewayError } from '../../errors.ts'
-import { refuse } from '../../http/answers.ts'
 import type { Exchange, Mountable, Reply } from '../../http/exchange.ts'
 import { requestId } from '../../http/request-id.ts'
 import { queryOf } from '../../http/target.ts'
-import { Exports, replyOf, safeHeaders } from './replies.ts'
+import { Exports, finished, refused, replyOf } from './replies.ts'
 import { groupsOf } from './groups.ts'
 import { identify, type Identity } from './identity.ts'
 import { readBody, readQuery, requireShort } from './inputs.ts'
@@ -61,7 +60,7 @@ class AdminApi implements Mountable {
       return finished(id, await this.#answer(exchange, identity))
     } catch (thrown) {
       const isHidden = identity?.role === 'account' && GatewayError.is(thrown) && thrown.code === 'not_found'
-      return this.#refused(id, exchange, isHidden ? nothing() : thrown)
+      return refused(id, exchange, isHidden ? nothing() : thrown, this.#options.onError)
     }
   }
 
@@ -99,16 +98,6 @@ class AdminApi implements Mountable {
     }
     return replyOf(route, call, this.#exports)
   }
-
-  #refused(id: string, { method, target }: Exchange, error: unknown): Reply {
-    const reply = refuse(error)
-    try {
-      if (reply.status >= 500) this.#options.onError?.({ id, method, target, error })
-    } catch {
-      // The host's function failed: the client gets its reply all the same.
-    }
-    return finished(id, reply)
-  }
 }
 
 function routeFor(method: string, found: readonly Route[]): Route {
@@ -123,8 +112,4 @@ function routeFor(method: string, found: readonly Route[]): Route {
 function actorOf(identity: Identity, { ip }: Exchange): Actor {
   const name = identity.name ?? (identity.role === 'account' ? identity.account : undefined)
   return { ...(name !== undefined && { name }), ...(ip !== undefined && { address: ip }) }
-}
-
-function finished(id: string, { status, headers, body }: Reply): Reply {
-  return { status, headers: { ...headers, ...safeHeaders, 'x-request-id': id }, body }
 }

@@ -1,7 +1,8 @@
 import { byteStream } from '../../http/byte-stream.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { jsonReply, piecesReply } from '../../http/answers.ts'
-import type { Reply, StreamBody } from '../../http/exchange.ts'
+import { jsonReply, piecesReply, refuse } from '../../http/answers.ts'
+import type { Exchange, Reply, StreamBody } from '../../http/exchange.ts'
+import type { AdminApiOptions } from './options.ts'
 import { requireOpen, type AdminCall, type Route } from './route.ts'
 import { itemsPerTurn } from '../../records/in-turns.ts'
 import { GatewayError } from '../../errors.ts'
@@ -12,10 +13,31 @@ const stallMs = 60_000
 const types = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/jsonl; charset=utf-8' }
 
 /** The headers of every reply: nothing is kept by caches, guessed at by browsers, or embedded by other sites. */
-export const safeHeaders: Readonly<Record<string, string>> = {
+const safeHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
+}
+
+/** The reply with these headers and the id of its request. */
+export function finished(id: string, { status, headers, body }: Reply): Reply {
+  return { status, headers: { ...headers, ...safeHeaders, 'x-request-id': id }, body }
+}
+
+/** The reply for what was thrown, which the host learns of if it is no fault of the client. */
+export function refused(
+  id: string,
+  { method, target }: Exchange,
+  error: unknown,
+  onError: AdminApiOptions['onError'],
+): Reply {
+  const reply = refuse(error)
+  try {
+    if (reply.status >= 500) onError?.({ id, method, target, error })
+  } catch {
+    // The host's function failed: the client gets its reply all the same.
+  }
+  return finished(id, reply)
 }
 
 /** The reply of a route. */

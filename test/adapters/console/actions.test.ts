@@ -116,6 +116,32 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
     await page.getByRole('row').filter({ hasText: 'workstation' }).getByText('Revoked').waitFor()
   })
 
+  testOnce('what the form of a key shows less of than there is stays as it is, unless it is changed', async () => {
+    const { keys } = stage.gateway.admin
+    const { record } = await keys.create({
+      account: 'acme',
+      group: 'trial',
+      name: 'odd',
+      tags: ['team one'],
+      expiresAt: Date.now() + 86_412_345,
+      caps: [{ name: 'key-monthly', period: 'month', money: '5', calls: 9, thresholds: [0.5] }],
+    })
+    const stored = async () => (await keys.list('acme')).find(({ id }) => id === record.id)
+    await admin.go('#/keys')
+    await button('Edit: odd').click()
+    await page.getByRole('dialog').getByLabel('Name').fill('even')
+    await inDialog('Save').click()
+    await button('Edit: even').waitFor()
+    expect(await stored()).toEqual({ ...record, name: 'even' })
+    await button('Edit: even').click()
+    await page.getByRole('dialog').getByLabel('Tags').fill('team one, two')
+    await page.getByRole('dialog').getByLabel('Money per month').fill('6')
+    await inDialog('Save').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const caps = [{ ...record.caps?.[0], money: '6' }]
+    expect(await stored()).toEqual({ ...record, name: 'even', tags: ['team one', 'two'], caps })
+  })
+
   testOnce('invalid input is explained beside the form, and nothing is lost', async () => {
     await admin.go('#/keys')
     await button('Create key').click()

@@ -9,6 +9,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
 import { createGateway, type Mountable } from 'modelhatch'
+import type { AdminFailure } from 'modelhatch/admin'
 import { createConsole } from 'modelhatch/console'
 import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountFetch } from 'modelhatch/fetch'
@@ -176,14 +177,34 @@ test('a file is compressed once in each encoding', async () => {
   expect(packed).not.toEqual(await ask('gzip'))
 })
 
-test('an `authorize` that fails lets nobody in', async () => {
-  const failing = createConsole(gateway, { authorize: () => Promise.reject(new Error('the session store is down')) })
+test('an `authorize` that fails lets nobody in, and the host learns why', async () => {
+  const failures: AdminFailure[] = []
+  const failing = createConsole(gateway, {
+    authorize: () => Promise.reject(new Error('the session store is down')),
+    onError: (failure) => void failures.push(failure),
+  })
   const url = await serve(mountNode(failing))
   for (const target of ['/', '/api/me', '/gateway/v1/models']) {
     const response = await fetch(url + target, { headers: admin })
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('session store')
+    expect(failures.pop()).toMatchObject({
+      id: response.headers.get('x-request-id'),
+      error: { message: 'the session store is down' },
+    })
   }
+})
+
+test('files that cannot be read are read again with the next request', async () => {
+  const assets = assetsOf(new Map([['a.js', Buffer.from('a')]]))
+  let tries = 0
+  const load = async () => {
+    if (tries++ === 0) throw new Error('too many open files')
+    return assets
+  }
+  const url = await serve(mountNode(new Site(gateway, { authorize }, { title: 'T', gatewayUrl: '' }, load)))
+  const status = async () => (await fetch(`${url}/assets/1/a.js`, { headers: admin })).status
+  expect([await status(), await status()]).toEqual([500, 200])
 })
 
 test('invalid options throw an error that names them', () => {

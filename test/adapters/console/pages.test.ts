@@ -285,6 +285,11 @@ describe.skipIf(!hasChromium)('the pages', () => {
     await page.context().setOffline(false)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('acme backend').waitFor()
+    await go('#/playground')
+    await page.context().setOffline(true)
+    await page.getByLabel('Message').fill('Hi')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('The server cannot be reached.').waitFor()
     await end()
   })
 

@@ -124,6 +124,27 @@ describe.skipIf(!hasChromium)('a reader', () => {
     await end()
   })
 
+  test('comes from a row of usage to the requests of the same days', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin')
+    const [from, to] = [Date.now() - 20 * 24 * hour, Date.now() - 10 * 24 * hour]
+    await go(`#/usage?by=model&range=own&from=${from}&to=${to}`)
+    await page.getByRole('link', { name: 'claude-sonnet' }).click()
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    const query = Object.fromEntries(new URLSearchParams(page.url().split('?')[1]))
+    expect(query).toEqual({ model: 'claude-sonnet', range: 'own', from: String(from), to: String(to) })
+    await end()
+  })
+
+  test('sees bars of whole hours of the own time zone, also of one that is half an hour off', async () => {
+    const { page, go, end } = await visit(browser, served.url, 'admin', { timezoneId: 'Asia/Kolkata' })
+    const answer = page.waitForResponse((response) => /usage\/series\?.*by=/.test(response.url()))
+    await go('#/overview?range=7d')
+    const response = await answer
+    const { total } = (await response.json()) as { total: { at: number }[] }
+    expect(total[0]?.at).toBe(Number(new URL(response.url()).searchParams.get('from')))
+    await end()
+  })
+
   test('reads names of keys wherever usage is divided by key', async () => {
     const id = stage.requests.acme[1] ?? ''
     const { page, go, end } = await visit(browser, served.url, 'acme')

@@ -55,7 +55,7 @@ async function load(period, by, isBilled, signal) {
   const { merged } = period
   const measure = isBilled ? 'cost' : 'requests'
   const ask = (/** @type {Period} */ { from, to, period: each }, /** @type {object} */ more) =>
-    get('usage/series', { from, to, period: each, ...(each === 'day' && { timeZone: timeZone() }), ...more }, signal)
+    get('usage/series', { from, to, period: each, timeZone: timeZone(), ...more }, signal)
   const [{ total, series }, previous] = /** @type {[Series, Series]} */ (
     await Promise.all([ask(period, { by, top: 5, measure }), ask(before(period), {})])
   )

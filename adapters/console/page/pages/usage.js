@@ -33,10 +33,13 @@ const internal = ['account', 'provider', 'providerModel']
 
 /** @typedef {typeof dimensions[number]} Dimension */
 
+/** The range that is chosen at first. */
+const initial = '30d'
+
 export function UsagePage() {
   const { currency, role, isBilled, units, features } = useSession()
   const { query } = usePlace()
-  const { range, from, to } = usePeriod('30d')
+  const { range, from, to } = usePeriod(initial)
   const offered = dimensions.filter((each) => role === 'admin' || !internal.includes(each))
   const by = offered.find((each) => each === query['by']) ?? 'model'
   const { account, model } = query
@@ -98,7 +101,7 @@ export function UsagePage() {
         {
           title: t(`by_${by}`),
           head: true,
-          cell: (row) => h(Name, { by, value: row[by] ?? '', range, nameOf }),
+          cell: (row) => h(Name, { by, value: row[by] ?? '', nameOf }),
           ...(total && { total: t('total') }),
         },
         ...numbers.map(
@@ -134,11 +137,13 @@ function totalOf(rows) {
 
 const amounts = new Set(['cost', 'vendorCost', 'margin'])
 
-/** Leads to the requests of a row. @param {{ by: Dimension, value: string, range: string, nameOf: (key: string) => string }} properties */
-function Name({ by, value, range, nameOf }) {
+/** Leads to the requests of a row. @param {{ by: Dimension, value: string, nameOf: (key: string) => string }} properties */
+function Name({ by, value, nameOf }) {
+  const { range, from, to } = usePlace().query
   if (value === '') return t('none')
   const listed = by === 'model' || by === 'key' || by === 'account' || by === 'user' || by === 'tag'
-  return listed ? h('a', { href: linkTo(['requests'], { [by]: value, range }) }, nameOf(value)) : value
+  const query = { [by]: value, range: range ?? initial, from, to }
+  return listed ? h('a', { href: linkTo(['requests'], query) }, nameOf(value)) : value
 }
 
 /** Days with the newest first, all others by what they cost. @param {readonly StatisticsRow[]} rows @param {Dimension} by */

@@ -6,6 +6,7 @@ import { useSession } from '../session.js'
 import { named, t } from '../words.js'
 import { FormDialog } from './dialog.js'
 import { CheckField, SelectField, TextField } from './field.js'
+import { namesIn } from './schema-fields.js'
 
 /** @import { KeyView } from '../shapes.d.ts' */
 
@@ -65,36 +66,46 @@ function localTime(at) {
 }
 
 /**
- * What the API takes; null removes a field of an existing key.
+ * What the API takes; null removes a field of an existing key, of which only what was changed is sent: a field may show less than there
+ * is, such as a time without its seconds.
  * @param {Fields} fields @param {readonly Declared[]} declared @param {KeyView | undefined} record
  */
 function bodyOf(fields, declared, record) {
   const none = record && null
-  const others = Object.fromEntries(
-    declared.map(([name, { type }]) => {
-      const text = (fields[name] ?? textIn(record, name)).trim()
-      return [name, text === '' ? none : type === 'array' ? text.split(/[,\s]+/).filter(Boolean) : text]
-    }),
-  )
+  const before = record && fieldsOf(record, undefined, '')
+  const isChanged = (/** @type {string[]} */ ...names) => names.some((name) => fields[name] !== before?.[name])
+  const others = declared.flatMap(([name, { type }]) => {
+    const text = fields[name]?.trim()
+    if (text === undefined) return []
+    return [[name, text === '' ? none : type === 'array' ? namesIn(text) : text]]
+  })
+  return {
+    ...(isChanged('group') && { group: fields.group }),
+    ...Object.fromEntries(others),
+    ...(isChanged('expires') && { expiresAt: fields.expires === '' ? none : new Date(fields.expires).getTime() }),
+    ...(isChanged('requests', 'tokens', 'concurrent') && { rate: rateOf(fields, record) ?? none }),
+    ...(isChanged('money') && { caps: capsOf(fields, record) ?? none }),
+  }
+}
+
+/** @param {Fields} fields @param {KeyView | undefined} record */
+function rateOf({ requests, tokens, concurrent }, record) {
   /** @type {Record<string, unknown>} */
-  const rate = { ...record?.rate, concurrent: Number(fields.concurrent) || undefined }
-  for (const name of /** @type {const} */ (['requests', 'tokens'])) {
-    const text = fields[name].trim()
+  const rate = { ...record?.rate, concurrent: Number(concurrent) || undefined }
+  for (const [name, text] of Object.entries({ requests: requests.trim(), tokens: tokens.trim() })) {
     // A limit in a form that has no field here is kept.
     if (text !== '' || typeof rate[name] === 'string') rate[name] = text || undefined
   }
-  const otherCaps = record?.caps?.filter(({ name }) => name !== 'key-monthly') ?? []
-  const caps =
-    fields.money.trim() === ''
-      ? otherCaps
-      : [...otherCaps, { name: 'key-monthly', period: 'month', money: fields.money.trim() }]
-  return {
-    group: fields.group,
-    ...others,
-    expiresAt: fields.expires === '' ? none : new Date(fields.expires).getTime(),
-    rate: Object.values(rate).some(Boolean) ? rate : none,
-    caps: caps.length > 0 ? caps : record?.caps && null,
-  }
+  return Object.values(rate).some(Boolean) ? rate : undefined
+}
+
+/** @param {Fields} fields @param {KeyView | undefined} record */
+function capsOf({ money }, record) {
+  const known = monthly(record)
+  const others = record?.caps?.filter((cap) => cap !== known) ?? []
+  const own = { ...known, name: 'key-monthly', period: 'month', money: money.trim() }
+  const caps = money.trim() === '' ? others : [...others, own]
+  return caps.length > 0 ? caps : undefined
 }
 
 /**

@@ -35,12 +35,18 @@ export function valueOf(name, schema, text) {
     case 'number':
       return Number(given)
     case 'names':
-      return given === '*' ? given : given.split(/[,\s]+/).filter(Boolean)
+      return given === '*' ? given : namesIn(given)
     case 'json':
       return parsed(name, given)
     default:
       return given
   }
+}
+
+/** Names with commas between them: a name may have spaces. @param {string} text */
+export function namesIn(text) {
+  const names = text.split(',').map((name) => name.trim())
+  return names.filter(Boolean)
 }
 
 /** @param {string} name @param {string} text */

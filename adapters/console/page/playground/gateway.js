@@ -1,5 +1,5 @@
 /** Calls of the gateway itself, through the console's own mount, with the key of the playground. */
-import { ApiError, errorOf, ownHeader } from '../api.js'
+import { ApiError, errorOf, fetched, ownHeader } from '../api.js'
 
 /**
  * @param {string} path Such as `chat/completions`.
@@ -12,7 +12,7 @@ export async function call(path, { apiKey, method = 'POST', body, signal }) {
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
   const sent = { method, headers, signal: signal ?? null, ...(body !== undefined && { body: JSON.stringify(body) }) }
-  const response = await fetch(`gateway/v1/${path}`, { ...sent, credentials: 'same-origin', cache: 'no-store' })
+  const response = await fetched(`gateway/v1/${path}`, sent)
   if (!response.ok) throw await errorOf(response)
   return response
 }
