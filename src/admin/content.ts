@@ -61,8 +61,8 @@ export class ContentAdmin {
   }
 
   /**
-   * The content of the requests of a session, oldest first. A page may have fewer items than its limit: those whose key was
-   * destroyed are left out.
+   * The content of the requests of a session, oldest first. A page may have fewer items than its limit: at most 50, and those whose
+   * key was destroyed are left out.
    */
   async thread(account: string, session: string, request: PageRequest = {}): Promise<Page<LoggedContent>> {
     requireId(account, 'account')

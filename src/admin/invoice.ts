@@ -32,11 +32,7 @@ const digits = priceDigits + 6
 
 /** Joins the sums and the lines of the same period. */
 export function itemsOf(sums: readonly UsageSummary[], lines: readonly UsageLineSum[]): InvoiceItem[] {
-  const byItem = new Map<string, UsageLineSum[]>()
-  for (const line of lines) {
-    const name = JSON.stringify([line.account, line.model])
-    byItem.set(name, [...(byItem.get(name) ?? []), line])
-  }
+  const byItem = Map.groupBy(lines, ({ account, model }) => JSON.stringify([account, model]))
   return sums.map(({ account = '', model = '', requests, cost }) => {
     let rest = cost * 10n ** BigInt(digits - 6)
     const own = (byItem.get(JSON.stringify([account, model])) ?? []).map(({ item, quantity, per, price }) => {

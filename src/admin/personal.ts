@@ -54,9 +54,6 @@ export interface ExportOptions {
   readonly content?: boolean
 }
 
-/** Contents that are read at once. */
-const contentPage = 50
-
 interface Parts {
   readonly accounts: AccountAdmin
   readonly keys: KeyAdmin
@@ -87,7 +84,7 @@ export class PersonalData {
     }
     if (content !== undefined && isWanted) {
       await note({ action: 'content.read', account })
-      const pageOf = (page: PageRequest) => content.reader.list(account, undefined, { ...page, limit: contentPage })
+      const pageOf = (page: PageRequest) => content.reader.list(account, undefined, page)
       for await (const item of allItems(pageOf)) yield { kind: 'content', item }
     }
     if (usage.store === undefined) return

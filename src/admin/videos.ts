@@ -78,8 +78,8 @@ export class VideoAdmin {
    * tasks than `limit`, or none, although there is a next one.
    */
   async list(question: VideoListQuestion): Promise<Page<VideoView>> {
-    const { account, state, model, limit = 100, after } = question
     requireScoped(listRule, question, 'tasks')
+    const { account, state, model, limit = 100, after } = question
     const found: VideoView[] = []
     let last = after === undefined ? undefined : placeIn(after)
     for (let read = 0; read < readForPage; read += readAtOnce) {

@@ -112,7 +112,9 @@ export function anthropicReport({
     for await (const { bucket, row } of rowsOf(baseURL, '/v1/organizations/cost_report', costs, headers)) {
       // Amounts are in cents.
       const cost = decimal(number(row['amount']) / 100)
-      charges.push({ day: String(bucket['starting_at']).slice(0, 10), model: String(row['model']), cost })
+      // Searches and the like are of no model.
+      const model = String(row['model'] ?? row['description'])
+      charges.push({ day: String(bucket['starting_at']).slice(0, 10), model, cost })
     }
     return { usage, charges }
   }
@@ -141,16 +143,26 @@ export function openrouterReport({
   }
 }
 
-/** Any other vendor: CSV with the columns `day`, `model`, `input_tokens`, `cached_tokens`, `output_tokens`, `cost`, and `requests` if known. */
+const csvColumns = ['day', 'model', 'input_tokens', 'cached_tokens', 'output_tokens', 'cost']
+
+/**
+ * Any other vendor: CSV with the columns `day`, `model`, `input_tokens`, `cached_tokens`, `output_tokens`, `cost`, and `requests` if
+ * known. Throws a `TypeError` for a missing column, and for a `day` that is none.
+ */
 export function csvReport(csv: string): VendorReportReader {
   const [head = '', ...lines] = csv.split(/\r?\n/).filter((line) => line.trim() !== '')
   const names = cellsOf(head)
+  const missing = csvColumns.find((name) => !names.includes(name))
+  if (missing !== undefined) throw new TypeError(`csvReport: there is no column "${missing}".`)
   const rows = lines.map((line) => Object.fromEntries(cellsOf(line).map((cell, at) => [names[at] ?? '', cell])))
+  const stray = rows.find(({ day = '' }) => !/^\d{4}-\d\d-\d\d$/.test(day))
+  if (stray !== undefined) throw new TypeError(`csvReport: "${stray['day']}" is no day, such as 2026-10-01.`)
   return async (period) => reportOf(rows, period)
 }
 
 function cellsOf(line: string): string[] {
-  return line.split(',').map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
+  const cells = `,${line.trim()}`.matchAll(/,\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))/g)
+  return Array.from(cells, ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim())
 }
 
 function reportOf(rows: readonly Json[], { from, to }: { readonly from: number; readonly to: number }): VendorReport {

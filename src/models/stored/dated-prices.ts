@@ -8,10 +8,9 @@ export class DatedPrices {
   /** For each model the version with its latest price. */
   readonly #known = new WeakMap<Model, Model>()
 
-  constructor(prices: ReadonlyMap<string, readonly DatedPrice[]>) {
-    this.#prices = new Map(
-      [...prices].map(([model, own]) => [model, own.toSorted((left, right) => right.from - left.from)]),
-    )
+  constructor(prices: readonly DatedPrice[]) {
+    const latestFirst = prices.toSorted((left, right) => right.from - left.from)
+    this.#prices = Map.groupBy(latestFirst, ({ model }) => model)
   }
 
   /** The model with its price as of `at`, if it has none of its own. */
@@ -28,8 +27,9 @@ export class DatedPrices {
   }
 }
 
-/** A price, and the time from which it applies. */
+/** A price of a model, and the time from which it applies. */
 export interface DatedPrice {
+  readonly model: string
   readonly from: number
   readonly price: Price
 }

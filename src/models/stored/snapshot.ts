@@ -59,7 +59,7 @@ export function snapshotOf(entries: readonly RegistryEntry[], own: Own, parsed: 
   // Without a prototype, which names could mean.
   const groups = Object.create(null) as Record<string, Group>
   const priced = new Map<string, boolean>()
-  const prices = new Map<string, DatedPrice[]>()
+  const prices: DatedPrice[] = []
   for (const entry of entries) {
     const { kind, id, value } = entry
     // A later version may keep other kinds.
@@ -71,10 +71,10 @@ export function snapshotOf(entries: readonly RegistryEntry[], own: Own, parsed: 
     else if (kind === 'group') groups[id] = parsed.of(entry, () => value as unknown as StoredGroup)
     else {
       const { model, from, price } = value as unknown as StoredPrice
-      const dated = { from, price: parsed.of(entry, () => new Price(price)) }
+      const dated = { model, from, price: parsed.of(entry, () => new Price(price)) }
       if (!priced.has(model)) priced.set(model, hasOwnPrice(own.models, model))
       if (priced.get(model) === true) faults.set(name, 'The price of this model is set in code.')
-      else prices.set(model, [...(prices.get(model) ?? []), dated])
+      else prices.push(dated)
     }
   }
   parsed.forgetOthers()

@@ -24,6 +24,8 @@ export interface ContentRotation {
 
 /** Keys that are read at once. */
 const batch = 500
+/** Contents that are read at once: each may have megabytes. */
+const mostContents = 50
 
 export class ContentReader {
   readonly #settings: ContentReaderSettings
@@ -42,7 +44,8 @@ export class ContentReader {
   /** The content of an account, or of one of its sessions, oldest first. A page may have fewer items than its limit. */
   async list(account: string, session: string | undefined, page: PageRequest): Promise<Page<LoggedContent>> {
     const { store, guard } = this.#settings
-    const question = { ...page, account, ...(session !== undefined && { session }) }
+    const limit = Math.min(page.limit ?? mostContents, mostContents)
+    const question = { ...page, limit, account, ...(session !== undefined && { session }) }
     const { items, next } = await guard.call(() => store.list(question))
     return { items: await this.#opened(items), ...(next !== undefined && { next }) }
   }

@@ -48,6 +48,15 @@ test('a session is a thread, oldest first and in pages', async () => {
   expect((await notes())[0]).toEqual({ action: 'content.read', account: 'acme', target: 'another', actor: 'acme' })
 })
 
+test('a page has few contents, because each may be large', async () => {
+  const many = Array.from({ length: 60 }, (_, at) => ({ id: `req_${at + 10}`, session: 's', at }))
+  const { ask } = await served(gatewayWith(await withContent(...many)))
+  const { json } = await ask('acme', '/accounts/acme/content?session=s&limit=1000')
+  expect(json.items).toHaveLength(50)
+  const rest = await ask('acme', `/accounts/acme/content?session=s&after=${encodeURIComponent(json.next)}`)
+  expect(rest.json.items.map(({ id }: { id: string }) => id)).toEqual(many.slice(50).map(({ id }) => id))
+})
+
 test('for all others it is not there, and nothing is noted', async () => {
   const { ask, notes } = await api()
   const nothing = (await ask('blind', '/no/such/path')).text

@@ -335,6 +335,33 @@ describe('the readers', () => {
     expect(charges).toEqual([{ day: '2026-10-02', model: 'x/y', cost: '0.015000000' }])
   })
 
+  test('what Anthropic charges for no model, such as searches, has its description', async () => {
+    const { baseURL } = await serving({
+      '/v1/organizations/usage_report/messages': [{ data: [] }],
+      '/v1/organizations/cost_report': [
+        { data: [{ ...hour, results: [{ amount: '100', model: null, description: 'Web Search Usage' }] }] },
+      ],
+    })
+    const { charges } = await anthropicReport({ adminKey: 'sk-admin', baseURL })({ from, to })
+    expect(charges).toEqual([{ day: '2026-10-01', model: 'Web Search Usage', cost: '1.000000000' }])
+  })
+
+  const columns = 'day,model,input_tokens,cached_tokens,output_tokens,cost'
+
+  test('CSV may have quotes around its cells, with commas and quotes in them', async () => {
+    const csv = `\ufeff,${columns}\r\n,"2026-10-01","a ""new"", large model",5,0,"7","1.5"\r\n`
+    const { usage, charges } = await csvReport(csv)({ from, to })
+    expect(usage).toMatchObject([{ model: 'a "new", large model', inputTokens: 5, outputTokens: 7 }])
+    expect(charges).toEqual([{ day: '2026-10-01', model: 'a "new", large model', cost: '1.500000000' }])
+  })
+
+  test.each([
+    ['day,model,cost\n2026-10-01,m,1', 'csvReport: there is no column "input_tokens".'],
+    [`${columns}\n10/01/2026,m,1,0,1,1`, 'csvReport: "10/01/2026" is no day, such as 2026-10-01.'],
+  ])('CSV that would be read as nothing is refused: %j', (csv, message) => {
+    expect(() => csvReport(csv)).toThrow(new TypeError(message))
+  })
+
   test('a refusal names the status, and nothing of the key', async () => {
     const { baseURL } = await serving({})
     await expect(openaiReport({ adminKey: 'sk-secret', baseURL })({ from, to })).rejects.toThrow(
