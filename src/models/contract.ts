@@ -1,21 +1,15 @@
 import type { Caller } from '../callers/contract.ts'
-import type { DisconnectPolicy } from '../money/disconnect.ts'
 import type { Cost, CostOptions } from '../money/prices/cost.ts'
 import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { Inspect } from '../inspect/contract.ts'
-import type { ScopedRate } from '../records/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
-
-/**
- * Why another deployment is tried: `unavailable`, one failed; `context`, the request was too long for it; `policy`, its vendor's
- * filter rejected the request.
- */
-export type FallbackReason = 'unavailable' | 'context' | 'policy'
+import type { ModelProperties } from './model-fields.ts'
+import type { RouteStep } from './route-entry.ts'
 
 /** A provider together with its name for a model: one way to serve the model. */
-export interface Deployment {
+export interface Deployment extends Omit<RouteStep, 'order' | 'weight'> {
   /** The provider that is called. */
   readonly provider: Provider
   /** The vendor's name for the model. */
@@ -24,17 +18,6 @@ export interface Deployment {
   readonly order: number
   /** Among deployments of the same order, the relative probability of being tried first. */
   readonly weight: number
-  /** Maximum tokens of input and output together, if known. Requests that seem too long try larger deployments first. */
-  readonly contextWindow?: number
-  /** The failures of others after which the deployment is tried. Default: it is tried in its order. */
-  readonly when?: readonly FallbackReason[]
-  /**
-   * Milliseconds until the first content of a stream; then the next deployment is tried. `usual`: what 99 % of its latest streams
-   * took at most. Default: no limit but that of the request.
-   */
-  readonly firstContentMs?: number | 'usual'
-  /** Milliseconds until the end of the answer; before its first content the next deployment is tried then. Default: no limit. */
-  readonly timeoutMs?: number
   /** Whether the client chose the vendor's model name (`'openai/*'`), so that an unknown name is the client's error. */
   readonly open?: boolean
   /** Whether it is called with a key of the customer's. */
@@ -69,45 +52,15 @@ export interface ImageAbilities {
 }
 
 /** A model as clients see it, and how it is served. */
-export interface Model {
+export interface Model extends Omit<ModelProperties, 'aliases' | 'ownedBy'> {
   /** The name clients use. */
   readonly id: string
   /** Seconds since the epoch. */
   readonly created: number
-  /** The name that people see in clients that show one, such as Claude Code. Default: the id. */
-  readonly displayName?: string
   /** `owned_by` in the model list. */
   readonly ownedBy: string
-  /** Maximum tokens of input and output together, if known. */
-  readonly contextWindow?: number
-  /** Maximum output tokens, if known. Also sent to vendors that require a limit. */
-  readonly maxOutputTokens?: number
-  /** What an image model supports. Default: everything. */
-  readonly image?: ImageAbilities
-  /** What a video model supports. Default: what its provider declares. */
-  readonly video?: VideoLimits
-  /** The groups that may use the model. Default: every group whose `models` include it. */
-  readonly groups?: readonly string[]
   /** Price of a request. Default: the price of the deployment that serves it. */
   readonly price?: Price
-  /** What happens when a client disconnects. Default: `billing.onDisconnect`. */
-  readonly onDisconnect?: DisconnectPolicy
-  /** Limits of the model, counted for all callers together unless `per` is set. */
-  readonly rate?: ScopedRate
-  /** Fields that clients may use although they change the vendor's model, price or amount of work. */
-  readonly allow?: readonly string[]
-  /** Fields that are set in every request and replace the client's values. */
-  readonly set?: Readonly<Record<string, unknown>>
-  /**
-   * Which deployment of equal order comes first: the one at the lowest price for the request, with the part of it that the vendor
-   * has probably cached, or the one that usually begins soonest. Default: any, by `weight`.
-   */
-  readonly prefer?: 'price' | 'latency'
-  /**
-   * Whether a stream that breaks off goes on at the next deployment: it gets the text so far. Calls of tools are then sent to the
-   * client when they are complete. Default false.
-   */
-  readonly continue?: boolean
   /** What looks into its requests and answers, after the inspectors of the gateway and of the group. Default: nothing. */
   readonly inspect?: readonly Inspect[]
   /** At least one. */

@@ -2,8 +2,28 @@
 import { parseCost } from '../money/prices/cost.ts'
 import { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
+import { picked } from '../records/picked.ts'
 import type { Deployment, Model } from './contract.ts'
 import { optionsOf, type ModelEntries, type ModelEntry } from './model-options.ts'
+
+/** What a model has as its options say it. */
+const sameOfModel = [
+  'displayName',
+  'groups',
+  'contextWindow',
+  'maxOutputTokens',
+  'image',
+  'video',
+  'onDisconnect',
+  'rate',
+  'set',
+  'prefer',
+  'continue',
+  'inspect',
+] as const
+
+/** What a deployment has as the entry of the route says it. */
+const sameOfStep = ['contextWindow', 'when', 'firstContentMs', 'timeoutMs'] as const
 
 /**
  * The model of an entry. `entries`: where the models in its route are found. `created`: seconds since the epoch. Throws a `TypeError`
@@ -12,28 +32,17 @@ import { optionsOf, type ModelEntries, type ModelEntry } from './model-options.t
 export function modelOf(id: string, entry: ModelEntry, entries: ModelEntries, created: number): Model {
   const options = optionsOf(entry)
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens, image, video, price, onDisconnect, rate, set, prefer } = options
+  const { route, price } = options
   // A route with a price of its own does not inherit `allow`, because its price may not cover those fields.
-  const allow = options.allow ?? (options.route !== undefined && price !== undefined ? [] : undefined)
+  const allow = options.allow ?? (route !== undefined && price !== undefined ? [] : undefined)
   return {
+    ...picked(options, sameOfModel),
     id,
     created: options.created ?? created,
     ownedBy: options.ownedBy ?? deployments[0]?.provider.name ?? 'modelhatch',
     deployments,
-    ...(options.displayName && { displayName: options.displayName }),
-    ...(groups && { groups }),
-    ...(contextWindow && { contextWindow }),
-    ...(maxOutputTokens && { maxOutputTokens }),
-    ...(image && { image }),
     ...(price && { price: priceOf(id, price) }),
-    ...(onDisconnect && { onDisconnect }),
-    ...(rate && { rate }),
-    ...(video && { video }),
     ...(allow && { allow }),
-    ...(set && { set }),
-    ...(prefer && { prefer }),
-    ...(options.continue === true && { continue: true }),
-    ...(options.inspect && { inspect: options.inspect }),
   }
 }
 
@@ -45,27 +54,20 @@ function deploymentsOf(id: string, entries: ModelEntries, above: string[]): Depl
   const options = optionsOf(entry)
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
-    const { provider, providerModel, contextWindow, price, cost, allow, set } = options
+    const { provider, providerModel, price, cost } = options
     // In a wildcard, `providerModel` is a wildcard too: the client's text for one `*` replaces the other.
     const rest = {
+      ...picked(options, ['contextWindow', 'allow', 'set']),
       ...(open && { open }),
-      ...(contextWindow && { contextWindow }),
       ...(price && { price: priceOf(id, price) }),
       ...(cost && { cost: readAs(id, () => parseCost(cost)) }),
-      ...(allow && { allow }),
-      ...(set && { set }),
     }
     return [{ provider, model: providerModel ?? (open ? '*' : id), order: 0, weight: 1, ...rest }]
   }
   return (options.route ?? []).flatMap((step, index) => {
     if (typeof step === 'string') return inOrder(deploymentsOf(step, entries, [...above, id]), index, 1)
-    const { order = index, weight = 1, contextWindow, when, firstContentMs, timeoutMs } = step
-    const limits = {
-      ...(contextWindow && { contextWindow }),
-      ...(when && { when }),
-      ...(firstContentMs && { firstContentMs }),
-      ...(timeoutMs && { timeoutMs }),
-    }
+    const { order = index, weight = 1 } = step
+    const limits = picked(step, sameOfStep)
     if ('model' in step) {
       const deployments = inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
       return deployments.map((each) => ({ ...each, ...limits }))

@@ -23,13 +23,6 @@ export class ModelSetMaker implements ModelSet {
   }
 }
 
-/** How long a vendor's list counts. */
-export interface ListTiming {
-  readonly now: () => number
-  /** Milliseconds for which a vendor's model list is cached. Default 300,000. */
-  readonly listAgeMs?: number
-}
-
 /** The model of a set with a name, wildcards excepted. */
 export function namedIn({ models, aliases }: ModelSet, id: string): Model | undefined {
   return models.get(id) ?? models.get(aliases.get(id) ?? '')
@@ -52,19 +45,19 @@ export function modelIn(sets: readonly ModelSet[], id: string): Model | undefine
 }
 
 /** The models to list, those that vendors list for wildcards last. */
-export async function listOf(sets: readonly ModelSet[], { now, listAgeMs = 300_000 }: ListTiming): Promise<Model[]> {
+export async function listOf(sets: readonly ModelSet[], now: () => number): Promise<Model[]> {
   const listed = new Map<string, Model>()
   const add = (model: Model) => {
     if (!listed.has(model.id)) listed.set(model.id, model)
   }
   for (const { models } of sets) for (const model of models.values()) add(model)
   const wildcards = sets.flatMap((set) => set.wildcards).sort((left, right) => right.prefix.length - left.prefix.length)
-  const offered = await Promise.all(wildcards.map((wildcard) => offeredBy(wildcard, now, listAgeMs)))
+  const offered = await Promise.all(wildcards.map((wildcard) => offeredBy(wildcard, now)))
   for (const model of offered.flat()) add(model)
   return [...listed.values()]
 }
 
 /** A registry of sets, in the order of their precedence. */
-export function registryOf(sets: readonly ModelSet[], timing: ListTiming): ModelRegistry {
-  return { find: (id) => modelIn(sets, id), list: () => listOf(sets, timing) }
+export function registryOf(sets: readonly ModelSet[], now: () => number): ModelRegistry {
+  return { find: (id) => modelIn(sets, id), list: () => listOf(sets, now) }
 }

@@ -1,11 +1,12 @@
-import type { ModelRegistry } from './contract.ts'
 import { modelOf, requirePrice } from './model-of.ts'
 import type { ModelEntries } from './model-options.ts'
-import { ModelSetMaker, registryOf, type ListTiming, type ModelSet } from './model-set.ts'
+import { ModelSetMaker, type ModelSet } from './model-set.ts'
 import { requireCharged } from './price-coverage.ts'
 import type { PriceTableDefaults } from './price-table-defaults.ts'
 
-export interface RegistryOptions extends ListTiming {
+export interface RegistryOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
   /** Prices and context windows for models without their own. Default: none. */
@@ -25,9 +26,4 @@ export function modelSetOf(entries: ModelEntries, options: RegistryOptions): Mod
     set.add(id, model, entry)
   }
   return set
-}
-
-/** A registry of the models in the options. Throws a `TypeError` that names an invalid model. */
-export function staticRegistry(entries: ModelEntries, options: RegistryOptions): ModelRegistry {
-  return registryOf([modelSetOf(entries, options)], options)
 }

@@ -2,7 +2,12 @@ import * as z from 'zod'
 import type { CostOptions } from '../money/prices/cost.ts'
 import { longestTimerMs } from '../records/known-options.ts'
 import type { Provider } from '../providers/contract.ts'
-import type { FallbackReason } from './contract.ts'
+
+/**
+ * Why another deployment is tried: `unavailable`, one failed; `context`, the request was too long for it; `policy`, its vendor's
+ * filter rejected the request.
+ */
+export type FallbackReason = 'unavailable' | 'context' | 'policy'
 
 /** One deployment of a `route`. */
 export type RouteEntry =

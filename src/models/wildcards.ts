@@ -5,6 +5,8 @@ import type { Model } from './contract.ts'
 
 /** Timeout in milliseconds of a vendor's model list; the list is then sent without its models. */
 const vendorListMs = 2_500
+/** Milliseconds for which a vendor's model list counts, and after which it is asked for again while the vendor is down. */
+const [ageMs, retryMs] = [300_000, 5_000]
 
 /** A model whose name ends in `*`, and what its vendor lists. */
 export interface Wildcard {
@@ -36,11 +38,11 @@ export function openModel({ prefix, model }: Wildcard, id: string): Model {
 }
 
 /** The models that the vendor lists, or its last list while the vendor is down. */
-export async function offeredBy(wildcard: Wildcard, now: () => number, ageMs: number): Promise<Model[]> {
+export async function offeredBy(wildcard: Wildcard, now: () => number): Promise<Model[]> {
   const provider = wildcard.model.deployments[0]?.provider
   if (provider?.models === undefined) return []
   if (wildcard.listed === undefined || now() - wildcard.listed.at > ageMs) {
-    wildcard.asking ??= ask(wildcard, provider, now, ageMs).finally(() => (wildcard.asking = undefined))
+    wildcard.asking ??= ask(wildcard, provider, now).finally(() => (wildcard.asking = undefined))
     await wildcard.asking
   }
   return (wildcard.listed?.models ?? []).map(({ id, created, owned_by: ownedBy }) => ({
@@ -51,12 +53,12 @@ export async function offeredBy(wildcard: Wildcard, now: () => number, ageMs: nu
 }
 
 /** Concurrent callers share one request to the vendor, which is independent of the client that caused it. */
-async function ask(wildcard: Wildcard, provider: Provider, now: () => number, ageMs: number): Promise<void> {
+async function ask(wildcard: Wildcard, provider: Provider, now: () => number): Promise<void> {
   try {
     const asked = Promise.resolve(provider.models?.({ signal: AbortSignal.timeout(vendorListMs) }))
     const models = await within(vendorListMs, asked, 'the list of a vendor')
     wildcard.listed = { models: models ?? [], at: now() }
   } catch {
-    wildcard.listed = { models: wildcard.listed?.models ?? [], at: now() - ageMs + 5_000 }
+    wildcard.listed = { models: wildcard.listed?.models ?? [], at: now() - ageMs + retryMs }
   }
 }

@@ -34,12 +34,11 @@ export function modelsOf(
 ): Models {
   const { models, groups = allModels, clock: now = Date.now, billing } = options
   if (isRegistry(models)) return { registry: models, live: undefined, groups, providers: undefined, own: undefined }
-  const timing = { now }
   const priced = billing !== undefined && billing.unpriced !== 'free'
   const ownSet = modelSetOf(models, { now, priced, tableDefaults })
   const own = [...ownSet.models.values(), ...ownSet.wildcards.map(({ model }) => model)]
   if (options.registry === undefined || stores.registry === undefined) {
-    return { registry: registryOf([ownSet], timing), live: undefined, groups, providers: providersOf(models), own }
+    return { registry: registryOf([ownSet], now), live: undefined, groups, providers: providersOf(models), own }
   }
   const { providers } = options.registry
   const live = new LiveRegistry({
@@ -53,7 +52,7 @@ export function modelsOf(
     },
     ownSet,
     defaults: options.groups === undefined ? allModels : {},
-    timing,
+    now,
   })
   const all = new Set([...providersOf(models), ...Object.values(providers)])
   return { registry: live, live, groups: live.groups, providers: all, own }

@@ -5,6 +5,7 @@ import type { PriceTable } from '../../money/prices/price-table.ts'
 import { billingRule } from './check-billing.ts'
 import { checkCaps } from './check-caps.ts'
 import { checkModels, inspect, provider } from './check-models.ts'
+import { matches } from '../../models/catalogue.ts'
 import { groupFields } from '../../models/group-fields.ts'
 import type { ModelEntry } from '../../models/model-options.ts'
 import { anyFunction, mistake, optionalOf, parsed, positive, strict, timed, verify } from '../../records/rules.ts'
@@ -245,7 +246,7 @@ function checkDefault(name: string | undefined, models: Readonly<Record<string, 
   if (name === undefined) return
   const known = Object.entries(models).some(([id, entry]) => {
     const { aliases = [] } = entry as { aliases?: readonly string[] }
-    return id === name || aliases.includes(name) || (id.endsWith('*') && name.startsWith(id.slice(0, -1)))
+    return matches(id, name) || aliases.includes(name)
   })
   if (!known) throw mistake('defaultModel', `"${name}" is not in "models"`)
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../../providers/contract.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { Model, ModelRegistry } from '../contract.ts'
 import type { Group, Groups } from '../group-fields.ts'
-import { listOf, modelIn, type ListTiming, type ModelSet } from '../model-set.ts'
+import { listOf, modelIn, type ModelSet } from '../model-set.ts'
 import type { RegistryEntry, RegistryStore } from './contract.ts'
 import { Parsed, snapshotOf, type Own, type Snapshot } from './snapshot.ts'
 import { StoreReader } from './store-reader.ts'
@@ -23,7 +23,8 @@ export interface LiveServices {
   readonly ownSet: ModelSet
   /** Groups that hold unless the store has one of the same name. */
   readonly defaults: Groups
-  readonly timing: ListTiming
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 /** The models, groups and prices of the options and of a store. A call waits for the store only after a pause, or at the start. */
@@ -62,7 +63,7 @@ export class LiveRegistry implements ModelRegistry {
 
   async list(): Promise<readonly Model[]> {
     await this.#reader.use()
-    return listOf(this.#sets, this.#services.timing)
+    return listOf(this.#sets, this.#services.now)
   }
 
   /** The model with the price that the store has for it as of `at`, if it has none in the options. */
