@@ -4,6 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
+import type { UsageScope } from './usage-scope.ts'
 import { entryView, view, type AccountView, type EntryView } from './account-view.ts'
 import type { Refund, TopUp } from './questions.ts'
 import { accountShape, id, page as pageShape, payment as paymentShape, prefix, refund, time } from './questions.ts'
@@ -21,23 +22,10 @@ export interface AccountQuestion extends PageRequest {
 }
 
 /** Selects the charges that `compact` replaces by their sum. */
-export type Compaction = {
+export type Compaction = UsageScope & {
   /** Charges booked before this time. Milliseconds since the epoch. */
   readonly before: number
-} & (
-  | {
-      /** The account. */
-      readonly account: string
-      /** Not with `account`. */
-      readonly all?: never
-    }
-  | {
-      /** All accounts. */
-      readonly all: true
-      /** Not with `all`. */
-      readonly account?: never
-    }
-)
+}
 
 /** The result of a payment. */
 export interface Credited {

@@ -1,9 +1,10 @@
 import type { ContentCounts } from '../observe/content/content-log.ts'
 import type { LoggedContent, Replayed } from '../observe/content/content.ts'
-import type { ContentReader, ContentRotation } from '../observe/content/read.ts'
+import type { ContentReader } from '../observe/content/read.ts'
 import { recordIdsOf } from '../observe/usage/record-ids.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Page, PageRequest } from '../records/page.ts'
+import type { Resealed } from '../records/resealing.ts'
 import { strict } from '../records/rules.ts'
 import type { Note } from './audit/change.ts'
 import { ofAny, requireId, requireScoped, requireValid } from './check.ts'
@@ -91,7 +92,7 @@ export class ContentAdmin {
    * Seals all keys with the first of `content.encryptionKey`. Afterwards the older ones can be removed from the options, unless
    * `unreadable` says otherwise. What was erased before can then not be decrypted even with a copy of the keys.
    */
-  async rotate(): Promise<ContentRotation> {
+  async rotate(): Promise<Resealed> {
     const done = await this.#reader.rotate()
     await this.#note({ action: 'content.rotate', after: done })
     return done

@@ -1,14 +1,11 @@
-import { invalid } from '../errors.ts'
 import type { DurationQuestion, Durations, UsageFilter, UsageStore } from '../observe/usage/contract.ts'
+import { requireRange, type TimeRange } from './time-range.ts'
 import type { UsageScope } from './usage-scope.ts'
 
 /** Selects the requests of which latencies are measured. */
 export type LatencyQuestion = UsageScope &
-  Omit<UsageFilter, 'account' | 'from' | 'to' | 'outcome' | 'code'> & {
-    /** Start of the range, inclusive. Milliseconds since the epoch. */
-    readonly from: number
-    /** End of the range, exclusive. Milliseconds since the epoch. */
-    readonly to: number
+  Omit<UsageFilter, 'account' | 'from' | 'to' | 'outcome' | 'code'> &
+  TimeRange & {
     /** Number of equal periods into which the range is divided. Default 24, at most 60. */
     readonly periods?: number
   }
@@ -38,7 +35,7 @@ export async function latencyOf(
   durations: (question: DurationQuestion) => Promise<readonly Durations[]>,
 ): Promise<LatencyPoint[]> {
   const { from, to, periods = 24, all: _, ...filter } = question
-  if (from >= to) throw invalid('"to" must be later than "from".', 'to')
+  requireRange({ from, to })
   const starts = Array.from({ length: periods }, (__, index) => Math.floor(from + ((to - from) * index) / periods))
   const found = await durations({ ...filter, starts, to, most: sample })
   return starts.map((at, index) => pointOf(at, found[index] ?? { totalMs: [], firstByteMs: [] }))

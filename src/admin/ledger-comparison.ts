@@ -5,15 +5,12 @@ import { requireMethod, requireValid } from './check.ts'
 import { id, time } from './questions.ts'
 import { allItems } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
+import type { TimeRange } from './time-range.ts'
 
 /** The period in which books and usage of an account are compared. */
-export interface ComparisonQuestion {
+export interface ComparisonQuestion extends TimeRange {
   /** The account. */
   readonly account: string
-  /** Start of the period, inclusive. Milliseconds since the epoch. */
-  readonly from: number
-  /** End of the period, exclusive. Milliseconds since the epoch. */
-  readonly to: number
 }
 
 /** A request of which the ledger and the usage record do not agree. */

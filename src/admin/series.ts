@@ -1,20 +1,18 @@
-import { offsetsIn, periodsAround, periodStart } from '../records/calendar.ts'
+import { dayOf, offsetsIn, periodsAround, periodStart } from '../records/calendar.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import { costView, type CostQuestion, type CostView } from './cost-view.ts'
 import type { UsageFilter, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 import type { LargestRows, SeriesDimension, UsageMeasure } from '../observe/usage/row-selection.ts'
 import { usageUnits, type UsageUnits } from '../observe/usage/units.ts'
+import { requireRange, type TimeRange } from './time-range.ts'
 import type { UsageScope } from './usage-scope.ts'
 
 /** Selects usage, and how to divide it into periods and series. */
 export type UsageSeriesQuestion = UsageScope &
   CostQuestion &
-  Omit<UsageFilter, 'account' | 'from' | 'to'> & {
-    /** Start of the range, inclusive. Milliseconds since the epoch. */
-    readonly from: number
-    /** End of the range, exclusive. Milliseconds since the epoch. */
-    readonly to: number
+  Omit<UsageFilter, 'account' | 'from' | 'to'> &
+  TimeRange & {
     /** Length of a period. At most 400 periods; sums by minutes read each request, those of others do not. */
     readonly period: SeriesPeriod
     /** Time zone in which days and hours begin, by its IANA name. Default UTC. */
@@ -77,14 +75,13 @@ const mostRows = 20_000
  * questions become more with more names. A store that returns more than was asked for is asked for one name after the other.
  */
 export async function seriesOf(question: UsageSeriesQuestion, sum: Summing): Promise<UsageSeries> {
-  const { by, top = 8, measure = 'cost', costs = false } = question
+  const { all: _, period, timeZone, by, top = 8, measure = 'cost', costs = false, ...filter } = question
   const shown = (point: Point) => pointView(point, costs)
   if (by === undefined) {
     const field = (['top', 'measure'] as const).find((name) => question[name] !== undefined)
     if (field !== undefined) throw invalid(`"${field}" has no effect without "by".`, field)
   }
-  const periods = new Periods(question)
-  const filter = filterOf(question)
+  const periods = new Periods(filter, period, timeZone)
   const totals = async () => periods.fill(await sum({ ...filter, ...periods.question([]) }))
   if (by === undefined) return { total: (await totals()).map(shown), series: [] }
   // Two more: one may have no name, and one tells that there are others.
@@ -126,8 +123,8 @@ class Periods {
   readonly #question: Pick<UsageQuestion, 'offsetMinutes' | 'periodMs'> & { readonly timeZone?: string }
   readonly #isDaily: boolean
 
-  constructor({ from, to, period, timeZone = 'UTC' }: UsageSeriesQuestion) {
-    if (from >= to) throw invalid('"to" must be later than "from".', 'to')
+  constructor({ from, to }: TimeRange, period: SeriesPeriod, timeZone = 'UTC') {
+    requireRange({ from, to })
     this.#isDaily = period === 'day'
     if (period === 'day') {
       if (to - from > mostPeriods * 86_400_000) throw tooMany()
@@ -136,7 +133,7 @@ class Periods {
       return
     }
     const periodMs = lengths[period]
-    const [{ offsetMinutes } = { offsetMinutes: 0 }] = offsetsIn(timeZone, from, from)
+    const offsetMinutes = offsetAt(from, timeZone)
     const offsetMs = offsetMinutes * 60_000
     const first = Math.floor((from + offsetMs) / periodMs) * periodMs - offsetMs
     const count = Math.ceil((to - first) / periodMs)
@@ -157,7 +154,7 @@ class Periods {
   fill(rows: readonly UsageSummary[]): Point[] {
     const { timeZone = 'UTC' } = this.#question
     const points = this.#starts.map((at): Point => ({ ...nothing, at }))
-    const byName = new Map(points.map((point) => [this.#isDaily ? dayOf(point.at, timeZone) : point.at, point]))
+    const byName = new Map(points.map((point) => [this.#isDaily ? localDayOf(point.at, timeZone) : point.at, point]))
     for (const row of rows) {
       const point = byName.get((this.#isDaily ? row.day : row.period) as string | number)
       if (point !== undefined) add(point, row)
@@ -176,23 +173,12 @@ function daysOf(from: number, to: number, timeZone: string): number[] {
 }
 
 /** The date at which a day begins, as `YYYY-MM-DD`. */
-function dayOf(at: number, timeZone: string): string {
-  const [{ offsetMinutes } = { offsetMinutes: 0 }] = offsetsIn(timeZone, at, at)
-  return new Date(at + offsetMinutes * 60_000).toISOString().slice(0, 10)
+function localDayOf(at: number, timeZone: string): string {
+  return dayOf(at + offsetAt(at, timeZone) * 60_000)
 }
 
-function filterOf(question: UsageSeriesQuestion): Omit<UsageQuestion, 'by'> {
-  const {
-    all: _,
-    period: __,
-    timeZone: ___,
-    by: ____,
-    top: _____,
-    measure: ______,
-    costs: _______,
-    ...filter
-  } = question
-  return filter
+function offsetAt(at: number, timeZone: string): number {
+  return offsetsIn(timeZone, at, at)[0]?.offsetMinutes ?? 0
 }
 
 const nothing: Sums = {

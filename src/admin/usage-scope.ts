@@ -1,7 +1,7 @@
-/** The requests of one account, or explicitly of all. */
+/** What is of one account, or explicitly of all. */
 export type UsageScope =
   | {
-      /** The account whose requests are selected. */
+      /** The account. */
       readonly account: string
       /** Not with `account`. */
       readonly all?: never

@@ -27,6 +27,7 @@ import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'
 import { costView, type CostQuestion, type CostView } from './cost-view.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
+import { requireRange, type TimeRange } from './time-range.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
 import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
@@ -67,16 +68,12 @@ export type UsageSumsQuestion = UsageScope &
 /** Selects the period of an invoice, of one account or explicitly of all. */
 export type InvoiceQuestion = UsageScope &
   (
-    | {
-        /** Start of the period, inclusive. Milliseconds since the epoch. */
-        readonly from: number
-        /** End of the period, exclusive. Milliseconds since the epoch. */
-        readonly to: number
+    | (TimeRange & {
         /** Not with `from` and `to`. */
         readonly month?: never
         /** Not with `from` and `to`. */
         readonly timeZone?: never
-      }
+      })
     | {
         /** A calendar month, such as `2030-04`. */
         readonly month: string
@@ -176,7 +173,7 @@ export class UsageAdmin {
     requireScoped(rules.invoice, question, 'requests')
     const { account } = question
     const { from, to } = question.month === undefined ? question : monthOf(question.month, question.timeZone ?? 'UTC')
-    if (from >= to) throw invalid('"to" must be later than "from".', 'to')
+    requireRange({ from, to })
     const range = { from, to, ...(account !== undefined && { account }) }
     const sums = await this.#store.page((store) => store.summarise({ ...range, by: ['account', 'model'] }))
     const lines = await this.#store.page((store) => store.sumLines?.(range) ?? [])

@@ -2,6 +2,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../models/vendor-keys/contract.ts'
 import type { VendorKeyVault } from '../models/vendor-keys/vault.ts'
 import { picked } from '../records/picked.ts'
+import { resealAll, type Resealed } from '../records/resealing.ts'
 import { strict } from '../records/rules.ts'
 import { requireId, requireValid } from './check.ts'
 import { apiKey as apiKeyRule, id } from './questions.ts'
@@ -17,14 +18,6 @@ const shown = ['account', 'provider', 'hint', 'createdAt', 'by'] as const
 
 /** What is shown of an account's own key at a vendor. */
 export type VendorKeyView = Pick<VendorKeyRecord, (typeof shown)[number]>
-
-/** The result of `vendorKeys.rotate`. */
-export interface VendorKeyRotation {
-  /** Number of keys that were sealed anew with the first secret. */
-  readonly resealed: number
-  /** Number of keys that none of the secrets opens: their accounts have to enter them again. */
-  readonly unreadable: number
-}
 
 const rule = strict({ account: id, provider: id, apiKey: apiKeyRule })
 
@@ -100,36 +93,15 @@ export class VendorKeyAdmin {
    * Seals all keys with the first of `ownKeys.secrets`. Afterwards the older ones can be removed from the options, unless
    * `unreadable` says otherwise. Keys that are stored meanwhile are sealed with it anyway.
    */
-  async rotate(): Promise<VendorKeyRotation> {
-    let resealed = 0
-    let unreadable = 0
-    let last: VendorKeyRecord | undefined
-    do {
-      const after = last
-      const records = await this.#store.ask((store) => store.page(after, batch))
-      for (const record of records) {
-        const done = await this.#reseal(record)
-        if (done === undefined) unreadable++
-        else if (done) resealed++
-      }
-      last = records.at(-1)
-    } while (last !== undefined)
-    await this.#note({ action: 'vendorKeys.rotate', after: { resealed, unreadable } })
-    return { resealed, unreadable }
-  }
-
-  /** Undefined if no secret opens it. */
-  async #reseal(record: VendorKeyRecord): Promise<boolean | undefined> {
+  async rotate(): Promise<Resealed> {
     const { sealing } = this.#vault
-    const boundTo = [record.account, record.provider]
-    let key: string
-    try {
-      key = sealing.open(record.sealed, boundTo)
-    } catch {
-      return undefined
-    }
-    if (!sealing.isOld(record.sealed)) return false
-    return this.#store.ask((store) => store.reseal({ ...record, sealed: sealing.seal(key, boundTo) }, record.sealed))
+    const after = await resealAll<VendorKeyRecord>(
+      (last) => this.#store.ask((store) => store.page(last, batch)),
+      ({ sealed, account, provider }) => sealing.renewed(sealed, [account, provider]),
+      (record, before) => this.#store.ask((store) => store.reseal(record, before)),
+    )
+    await this.#note({ action: 'vendorKeys.rotate', after })
+    return after
   }
 
   async #change(act: (store: VendorKeyStore) => Promise<void> | void): Promise<void> {

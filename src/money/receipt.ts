@@ -37,7 +37,7 @@ export interface Receipt {
    * `session`.
    */
   readonly agent?: string
-  /** The tags of the key or caller. */
+  /** The tags of the key or caller, without duplicates. Never empty. */
   readonly tags?: readonly string[]
   /** Model name in the request. */
   readonly model: string

@@ -61,9 +61,10 @@ export class Sealing {
     }
   }
 
-  /** Whether an older secret sealed the text. */
-  isOld(sealed: string): boolean {
-    return sealed.split('.')[1] !== this.#current.id
+  /** Sealed anew with the first secret; undefined if it is so already. Throws like `open`. */
+  renewed(sealed: string, boundTo: readonly string[]): string | undefined {
+    const text = this.open(sealed, boundTo)
+    return sealed.split('.')[1] === this.#current.id ? undefined : this.seal(text, boundTo)
   }
 }
 

@@ -53,7 +53,9 @@ test('the first secret seals, all open, and others do not', () => {
   const [old, both, other] = [new Sealing([first], use), new Sealing([second, first], use), new Sealing([second], use)]
   const sealed = old.seal(key, name)
   expect(both.open(sealed, name)).toBe(key)
-  expect([both.isOld(sealed), both.isOld(both.seal(key, name))]).toEqual([true, false])
+  const renewed = both.renewed(sealed, name) ?? ''
+  expect([both.open(renewed, name), both.renewed(renewed, name)]).toEqual([key, undefined])
+  expect(() => both.renewed(sealed, ['another'])).toThrow()
   expect(other.open(both.seal(key, name), name)).toBe(key)
   expect(() => other.open(sealed, name)).toThrow(/"ownKeys.secrets": add the older secret/)
   expect(() => old.open(both.seal(key, name), name)).toThrow(/"ownKeys.secrets": add the older secret/)

@@ -2,20 +2,23 @@ import { within } from '../../http/deadline.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { id } from '../questions.ts'
 
-/** The operator: reaches everything. */
-export interface AdminIdentity {
-  /** Reaches all accounts and all routes. */
-  readonly role: 'admin'
+interface AnyIdentity {
   /** Refuses everything that changes something. Default false. */
   readonly readOnly?: boolean
-  /** Whether it may read what was asked and answered, where that is kept. Default false. */
+  /** Whether it may read what was asked and answered, of all that it reaches, where that is kept. Default false. */
   readonly content?: boolean
-  /** Who it is, such as an e-mail address, for the audit log: 1 to 128 visible ASCII characters. */
+  /** Who it is, such as an e-mail address, for the audit log: 1 to 128 visible ASCII characters. Default of an account: its id. */
   readonly name?: string
 }
 
+/** The operator: reaches everything. */
+export interface AdminIdentity extends AnyIdentity {
+  /** Reaches all accounts and all routes. */
+  readonly role: 'admin'
+}
+
 /** A customer: reaches only what belongs to one account. */
-export interface AccountIdentity {
+export interface AccountIdentity extends AnyIdentity {
   /** Reaches the rows of `account` only. Every other id gets the response of one that does not exist. */
   readonly role: 'account'
   /** The account. */
@@ -25,12 +28,6 @@ export interface AccountIdentity {
    * are valid now, so that the first key of an account has to be created by the operator.
    */
   readonly groups?: readonly string[]
-  /** Refuses everything that changes something. Default false. */
-  readonly readOnly?: boolean
-  /** Whether it may read what was asked and answered in the name of the account, where that is kept. Default false. */
-  readonly content?: boolean
-  /** Who it is, for the audit log: 1 to 128 visible ASCII characters. Default: the account. */
-  readonly name?: string
 }
 
 /** Who sent a request to the admin API. */

@@ -8,7 +8,7 @@ import { itemsPerTurn } from '../../records/in-turns.ts'
 import { GatewayError } from '../../errors.ts'
 
 /** Milliseconds after which a client that does not read a stream is disconnected. */
-const stallMs = 60_000
+export const stallMs = 60_000
 
 const types = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/jsonl; charset=utf-8' }
 

@@ -7,12 +7,15 @@ import { costOf, formatCost } from '../../money/prices/cost.ts'
 import { multiplierOne, parseFactor } from '../../money/prices/rate.ts'
 import type { UsageRecord } from '../../observe/usage/contract.ts'
 import { undated } from '../../providers/undated.ts'
+import { allItems, type PageRequest } from '../../records/page.ts'
+import { picked } from '../../records/picked.ts'
 import { parsed, strict } from '../../records/rules.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { requireValid } from '../check.ts'
 import { id, time } from '../questions.ts'
 import type { AdminServices } from '../services.ts'
-import { Books, compare, nothing, type ComparedDay, type Finding, type Value } from './compare.ts'
+import { requireRange } from '../time-range.ts'
+import { Books, compare, countNames, nothing, type ComparedDay, type Finding, type Value } from './compare.ts'
 import type { Counts, DifferenceCause, VendorReportReader } from './contract.ts'
 
 /** What is compared. */
@@ -83,7 +86,7 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
   const { vendor, from, to, rate = '1' } = question
   const report = question.report ?? (Object.hasOwn(services.reports, vendor) ? services.reports[vendor] : undefined)
   if (report === undefined) throw invalid('The option "reports" has no reader of this name.', 'vendor')
-  if (to <= from) throw invalid('"to" must be after "from".', 'to')
+  requireRange(question)
   const factor = parseFactor(rate, 'rate')
   const bill = await report({ from, to })
   const [first] = bill.usage
@@ -91,16 +94,11 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
   const books = new Books(grainMs)
   /** The models of requests, by those of the vendor. */
   const asked = new Map<string, UsageRecord>()
-  for (let after: string | undefined; ;) {
-    const page = { from, to, limit: 1_000, ...(after !== undefined && { after }) }
-    const { items, next } = await services.usage.page((store) => store.list(page))
-    for (const record of items) {
-      if (record.provider !== vendor || record.outcome === 'refused') continue
-      books.add(record)
-      asked.set(undated(record.providerModel ?? record.model), record)
-    }
-    after = next
-    if (after === undefined) break
+  const recordsAt = (page: PageRequest) => services.usage.page((store) => store.list({ from, to, ...page }))
+  for await (const record of allItems(recordsAt)) {
+    if (record.provider !== vendor || record.outcome === 'refused') continue
+    books.add(record)
+    asked.set(undated(record.providerModel ?? record.model), record)
   }
   const deployments = new Map<string, Deployment>()
   for (const [model, record] of asked) {
@@ -125,15 +123,11 @@ export async function reconcile(services: AdminServices, question: ReconcileQues
       model: each.model,
       day: each.day,
       ...sumOf(each),
-      ourCounts: countsOf(each.ours),
-      theirCounts: countsOf(each.theirs),
+      ourCounts: picked(each.ours, countNames),
+      theirCounts: picked(each.theirs, countNames),
     })),
     findings,
   }
-}
-
-function countsOf({ requests, inputTokens, cachedTokens, outputTokens }: Counts): Counts {
-  return { requests, inputTokens, cachedTokens, outputTokens }
 }
 
 /** By the rates of small calls, because counts are differences and may be negative. */

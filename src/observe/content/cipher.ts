@@ -72,12 +72,9 @@ export class ContentCipher {
     return unpacked(plain)
   }
 
-  /** The same key, sealed with the first secret; undefined if it is so already. Throws if no secret opens it. */
-  resealed(key: ContentKey): ContentKey | undefined {
-    const opened = this.#open(key)
-    return this.#sealing.isOld(key.sealed)
-      ? { ...key, sealed: this.#sealing.seal(opened.toString('base64'), [key.id]) }
-      : undefined
+  /** The sealed text of a key, made anew with the first secret; undefined if it is so already. Throws if no secret opens it. */
+  renewed({ id, sealed }: ContentKey): string | undefined {
+    return this.#sealing.renewed(sealed, [id])
   }
 
   #open({ id, sealed }: ContentKey): Buffer {

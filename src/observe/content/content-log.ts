@@ -2,14 +2,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InspectedCall } from '../../inspect/contract.ts'
 import { dayOf } from '../../records/calendar.ts'
-import type { Guard } from '../../records/guard.ts'
 import { Queue } from '../../records/queue.ts'
 import { Retention } from '../usage/retention.ts'
-import { ownerOf, packed, type ContentCipher, type PackedContent } from './cipher.ts'
+import { ownerOf, packed, type PackedContent } from './cipher.ts'
 import type { ContentReading, LoggedContent } from './content.ts'
-import type { ContentKey, ContentKeyStore, ContentOwner, ContentRecord, ContentStore } from './contract.ts'
+import type { ContentKey, ContentOwner, ContentRecord } from './contract.ts'
 import { LoggedCall, type CallSink } from './logged-call.ts'
 import type { ContentOptions, Redact } from './options.ts'
+import type { ContentReaderSettings } from './read.ts'
 import { redacting } from './redacting.ts'
 
 const dayMs = 86_400_000
@@ -18,14 +18,9 @@ const paceMs = 250
 const portionBytes = 4 * 1024 * 1024
 
 /** What `ContentLog` needs. */
-export interface ContentLogSettings {
+export interface ContentLogSettings extends ContentReaderSettings {
   readonly options: ContentOptions
   readonly reading: ContentReading
-  readonly store: ContentStore
-  readonly keyStore: ContentKeyStore
-  readonly cipher: ContentCipher
-  readonly guard: Guard
-  readonly keyGuard: Guard
   readonly random: () => number
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -1,6 +1,7 @@
 /** Reading what was kept, and deleting it. */
 import type { Guard } from '../../records/guard.ts'
 import type { Page, PageRequest } from '../../records/page.ts'
+import { resealAll, type Resealed } from '../../records/resealing.ts'
 import type { ContentCipher } from './cipher.ts'
 import type { LoggedContent } from './content.ts'
 import type { ContentKey, ContentKeyStore, ContentRecord, ContentStore } from './contract.ts'
@@ -12,14 +13,6 @@ export interface ContentReaderSettings {
   readonly cipher: ContentCipher
   readonly guard: Guard
   readonly keyGuard: Guard
-}
-
-/** How many keys were sealed anew, and how many cannot be opened. */
-export interface ContentRotation {
-  /** They are sealed with the first secret now. */
-  readonly resealed: number
-  /** No secret of the options opens them. */
-  readonly unreadable: number
 }
 
 /** Keys that are read at once. */
@@ -58,34 +51,13 @@ export class ContentReader {
   }
 
   /** Seals all keys with the first secret. */
-  async rotate(): Promise<ContentRotation> {
-    const { keyStore, keyGuard } = this.#settings
-    let [resealed, unreadable] = [0, 0]
-    let after: string | undefined
-    do {
-      const behind = after
-      const keys = await keyGuard.call(() => keyStore.page(behind, batch))
-      for (const key of keys) {
-        const done = await this.#reseal(key)
-        if (done === undefined) unreadable++
-        else if (done) resealed++
-      }
-      after = keys.at(-1)?.id
-    } while (after !== undefined)
-    return { resealed, unreadable }
-  }
-
-  /** Undefined if no secret opens it. */
-  async #reseal(key: ContentKey): Promise<boolean | undefined> {
-    const { cipher, keyStore, keyGuard } = this.#settings
-    let resealed: ContentKey | undefined
-    try {
-      resealed = cipher.resealed(key)
-    } catch {
-      return undefined
-    }
-    const made = resealed
-    return made !== undefined && (await keyGuard.call(() => keyStore.reseal(made, key.sealed)))
+  rotate(): Promise<Resealed> {
+    const { keyStore, keyGuard, cipher } = this.#settings
+    return resealAll<ContentKey>(
+      (last) => keyGuard.call(() => keyStore.page(last?.id, batch)),
+      (key) => cipher.renewed(key),
+      (key, before) => keyGuard.call(() => keyStore.reseal(key, before)),
+    )
   }
 
   async #opened(records: readonly ContentRecord[]): Promise<LoggedContent[]> {

@@ -2,17 +2,12 @@ import type { Caller } from '../../callers/contract.ts'
 import { isName, longestUser } from '../../callers/users-and-tags.ts'
 import { header, type Exchange } from '../../http/exchange.ts'
 import { isMessages } from '../../http/target.ts'
+import type { Receipt } from '../../money/receipt.ts'
 import type { UsageOptions } from './options.ts'
 import { objectOf } from '../../conversation/json.ts'
 
 /** Whom the usage of a request is attributed to. */
-export interface Attribution {
-  readonly user?: string
-  readonly session?: string
-  /** The agent within the session, such as a sub-agent of Claude Code. Only with `session`. */
-  readonly agent?: string
-  readonly tags?: readonly string[]
-}
+export type Attribution = Pick<Receipt, 'user' | 'session' | 'agent' | 'tags'>
 
 const longestSession = 256
 const agentHeader = 'x-claude-code-agent-id'

@@ -1,36 +1,32 @@
-import type { AttemptRecord } from '../../money/attempt-log.ts'
 import type { Page, PageRequest } from '../../money/ledger/contract.ts'
-import type { ChargeBasis } from '../../money/receipt.ts'
+import type { ChargeBasis, Receipt } from '../../money/receipt.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { LargestRows, NamedRows } from './row-selection.ts'
 import type { UsageUnits } from './units.ts'
 
+/** What a record has as its receipt has it. */
+type ReceivedField =
+  | 'account'
+  | 'group'
+  | 'key'
+  | 'user'
+  | 'session'
+  | 'agent'
+  | 'tags'
+  | 'endpoint'
+  | 'model'
+  | 'provider'
+  | 'providerModel'
+  | 'attemptLog'
+  | 'stream'
+  | 'startedAt'
+  | 'firstByteMs'
+  | 'totalMs'
+
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency unless it says otherwise. */
-export interface UsageRecord extends UsageUnits {
+export interface UsageRecord extends UsageUnits, Pick<Receipt, ReceivedField> {
   /** The request id, as in `x-request-id`. Of a video: of the request that submitted it. */
   readonly id: string
-  /** The account of the caller. */
-  readonly account: string
-  /** The group of the caller. */
-  readonly group: string
-  /** Public id of the key. */
-  readonly key?: string
-  /** The person behind the request: named by the host, or by the request itself. */
-  readonly user?: string
-  /** The session that the client says the request belongs to. */
-  readonly session?: string
-  /** The agent within the session, such as a sub-agent of Claude Code. Only with `session`. */
-  readonly agent?: string
-  /** The tags of the key or caller, without duplicates. Never empty. */
-  readonly tags?: readonly string[]
-  /** Name of the endpoint, such as `chat.completions`. */
-  readonly endpoint: string
-  /** Model name in the request. */
-  readonly model: string
-  /** The provider of the last attempt. */
-  readonly provider?: string
-  /** That provider's name for the model. */
-  readonly providerModel?: string
   /**
    * How the request ended, as in `Receipt`; or `refused`: the gateway rejected the request of a known caller before any
    * attempt, for example because of a limit. Refused requests are listed, but never summed.
@@ -40,10 +36,6 @@ export interface UsageRecord extends UsageUnits {
   readonly code?: ErrorCode
   /** Number of attempts, including retries. Absent in records of earlier versions. */
   readonly attempts?: number
-  /** Each attempt, in order, at most 100. Absent if there was none, and in records of earlier versions. */
-  readonly attemptLog?: readonly AttemptRecord[]
-  /** Whether the response was streamed. */
-  readonly stream: boolean
   /** Micro-units charged. */
   readonly cost: bigint
   /** The part of `cost` that exceeded the hold. */
@@ -57,12 +49,6 @@ export interface UsageRecord extends UsageUnits {
   readonly vendorCost?: bigint
   /** The parts of the cost, with the option `usage.lines`. */
   readonly lines?: readonly UsageLine[]
-  /** Milliseconds since the epoch, by the gateway's clock. */
-  readonly startedAt: number
-  /** Milliseconds until the first content. */
-  readonly firstByteMs?: number
-  /** Milliseconds until the end of the response. */
-  readonly totalMs: number
 }
 
 /** A part of the cost of a request: `quantity` / `per` × `price`. */

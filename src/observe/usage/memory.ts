@@ -1,3 +1,4 @@
+import { dayOf } from '../../records/calendar.ts'
 import { comparing } from '../../records/compare.ts'
 import { checkKnown, count as atLeastOne } from '../../records/known-options.ts'
 import type { Page, PageRequest } from '../../money/ledger/contract.ts'
@@ -193,7 +194,7 @@ function valueOf(
   offsetMinutes: number,
 ): string {
   if (dimension !== 'day') return record[dimension] ?? ''
-  return new Date(record.startedAt + offsetMinutes * 60_000).toISOString().slice(0, 10)
+  return dayOf(record.startedAt + offsetMinutes * 60_000)
 }
 
 type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }

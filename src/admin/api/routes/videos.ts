@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { VideoListQuestion } from '../../videos.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
+import { stallMs } from '../replies.ts'
 import { forAccount, type AdminCall, type Route } from '../route.ts'
 import { id, page, time, videoFilter } from '../../questions.ts'
 import { ofRequest } from '../schemas/usage.ts'
@@ -59,9 +60,6 @@ export const videoRoutes: readonly Route[] = [
 ]
 
 const forwarded = ['content-length', 'content-range', 'accept-ranges']
-
-/** Milliseconds after which a client that does not read is disconnected. */
-const stallMs = 60_000
 
 async function content({ admin, account, id: wanted, exchange }: AdminCall): Promise<Reply> {
   const range = header(exchange, 'range')
