@@ -215,15 +215,10 @@ export class AccountAdmin {
     return replaced
   }
 
-  async #compact(account: string, before: number): Promise<number> {
-    const most = 500
-    let replaced = 0
-    await this.#ledger.steps(async (ledger) => {
-      const count = await requireMethod(ledger, 'compact', 'openings').compact(account, before, most)
-      replaced += count
-      return count === most
-    })
-    return replaced
+  #compact(account: string, before: number): Promise<number> {
+    return this.#ledger.removeAll((ledger, most) =>
+      requireMethod(ledger, 'compact', 'openings').compact(account, before, most),
+    )
   }
 
   /** Recomputes all balances from the entries. `faults` is empty unless data is corrupt. */

@@ -3,7 +3,6 @@ import type { PriceSource } from '../money/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/contract.ts'
 import type { KeyStore } from '../callers/contract.ts'
-import { invalid } from '../errors.ts'
 import { AccountAdmin } from './accounts.ts'
 import { AuditAdmin } from './audit/audit-admin.ts'
 import type { Actor } from './audit/change.ts'
@@ -24,7 +23,7 @@ import * as z from 'zod'
 import { strict } from '../records/rules.ts'
 import { requireValid } from './check.ts'
 import { id } from './questions.ts'
-import { currentGroups } from './current-groups.ts'
+import { currentGroups, requireOneOf } from './current-groups.ts'
 import type { AdminServices } from './services.ts'
 
 /** Which operations of `gateway.admin` the options and stores of a gateway support. */
@@ -236,8 +235,7 @@ export class Admin {
    * `price.options`.
    */
   async models(group: string): Promise<readonly Model[]> {
-    const groups = await this.currentGroups()
-    if (!groups.includes(group)) throw invalid(`"group" must be one of ${groups.join(', ')}.`, 'group')
+    requireOneOf(await this.currentGroups(), group)
     return this.#catalogue.list({ account: '', group }, new AbortController().signal)
   }
 }

@@ -2,11 +2,10 @@ import type { ScopedCap } from '../records/cap.ts'
 import type { CapMeasure, CapOverride, CapState, LedgerCaps } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
 import type { CallerCap, CappedCaller } from '../admission/caps.ts'
-import type { KeyRecord } from '../callers/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { strict } from '../records/rules.ts'
-import { requireMethod, requireValid } from './check.ts'
+import { requireValid } from './check.ts'
 import {
   capOverride,
   capSubject,
@@ -18,6 +17,7 @@ import {
   type CapSubject,
 } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
+import { keyOf } from './keys.ts'
 import type { AdminServices } from './services.ts'
 
 /** A cap of a caller, and what is used of it in the current period. */
@@ -123,7 +123,7 @@ export class CapAdmin {
     if (this.#services.ledger.store?.caps === undefined)
       throw invalid('Caps need the option "billing" and a ledger with caps.')
     await requireGroup(this.#services, group)
-    const record = key === undefined ? undefined : await this.#record(account, key)
+    const record = key === undefined ? undefined : await keyOf(this.#services, account, key, 'key')
     const tags = tag === undefined ? record?.tags : [tag]
     const caller: CappedCaller = {
       account,
@@ -134,13 +134,6 @@ export class CapAdmin {
       ...(tags !== undefined && { tags }),
     }
     return this.#services.caps.of(caller, model)
-  }
-
-  async #record(account: string, key: string): Promise<KeyRecord> {
-    const records = await this.#services.keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
-    const found = records.find(({ id }) => id === key)
-    if (found !== undefined) return found
-    throw new GatewayError('not_found', { param: 'key', message: 'No such key.' })
   }
 
   async #view(caps: readonly CallerCap[]): Promise<CapView[]> {

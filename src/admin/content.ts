@@ -1,6 +1,5 @@
 import type { ContentCounts } from '../observe/content/content-log.ts'
 import type { LoggedContent, Replayed } from '../observe/content/content.ts'
-import type { ContentReader } from '../observe/content/read.ts'
 import { recordIdsOf } from '../observe/usage/record-ids.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Page, PageRequest } from '../records/page.ts'
@@ -52,7 +51,7 @@ export class ContentAdmin {
     requireId(id, 'id')
     requireScoped(strict(ofAny), scope, 'content')
     for (const each of recordIdsOf(id)) {
-      const found = await this.#reader.get(each)
+      const found = await this.#parts.reader.get(each)
       if (found === undefined) continue
       if (scope.all !== true && found.account !== scope.account) return undefined
       await this.#note({ action: 'content.read', account: found.account, target: found.id })
@@ -68,7 +67,7 @@ export class ContentAdmin {
   async thread(account: string, session: string, request: PageRequest = {}): Promise<Page<LoggedContent>> {
     requireId(account, 'account')
     requireValid(threadRule, { session, ...request })
-    const found = await this.#reader.list(account, session, request)
+    const found = await this.#parts.reader.list(account, session, request)
     await this.#note({ action: 'content.read', account, target: session })
     return found
   }
@@ -93,13 +92,9 @@ export class ContentAdmin {
    * `unreadable` says otherwise. What was erased before can then not be decrypted even with a copy of the keys.
    */
   async rotate(): Promise<Resealed> {
-    const done = await this.#reader.rotate()
+    const done = await this.#parts.reader.rotate()
     await this.#note({ action: 'content.rotate', after: done })
     return done
-  }
-
-  get #reader(): ContentReader {
-    return this.#parts.reader
   }
 
   get #parts(): NonNullable<AdminServices['content']> {

@@ -91,8 +91,7 @@ export class CsvAdmin {
     return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
       rows ??= await this.#admin.usage.statistics(question)
       const end = Number(after) + limit
-      const items = rows.slice(Number(after), end).map((row) => ({ vendorCost: '0', margin: '0', ...row }))
-      return { items, ...(end < rows.length && { next: String(end) }) }
+      return { items: rows.slice(Number(after), end), ...(end < rows.length && { next: String(end) }) }
     })
   }
 }

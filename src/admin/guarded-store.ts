@@ -32,6 +32,18 @@ export class GuardedStore<Store extends object> {
     while (await this.page(step)) await new Promise(setImmediate)
   }
 
+  /** Removes at most `most` items in each step, which returns how many it has removed, until none are left. Returns how many they were. */
+  async removeAll(step: (store: Store, most: number) => Promise<number> | number): Promise<number> {
+    const most = 500
+    let removed = 0
+    await this.steps(async (store) => {
+      const count = await step(store, most)
+      removed += count
+      return count === most
+    })
+    return removed
+  }
+
   async #call<T>(guard: Guard, question: (store: Store) => Promise<T> | T): Promise<T> {
     const { store } = this
     if (store === undefined) throw invalid(this.#missing)

@@ -110,12 +110,12 @@ export class KeyAdmin {
 
   /** The keys of an account, newest first, including revoked and expired ones. */
   async list(account: string): Promise<KeyView[]> {
-    return (await this.#records(account)).map(view)
+    return (await keysOf(this.#services, account)).map(view)
   }
 
   /** What a page that lets accounts create keys has to limit. */
   async inUse(account: string): Promise<KeysInUse> {
-    const records = await this.#records(account)
+    const records = await keysOf(this.#services, account)
     const now = this.#services.now()
     const valid = records.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now)
     const lastHour = records.filter(({ createdAt }) => createdAt > now - 3_600_000).length
@@ -142,9 +142,7 @@ export class KeyAdmin {
   ): Promise<{ readonly key: string; readonly record: KeyView; readonly replaced: KeyView }> {
     requireValid(rules.rotation, { overlapMs })
     const now = this.#services.now()
-    const old = (await this.#records(account)).find((each) => each.id === id)
-    if (old === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
-    requireStored(old)
+    const old = await this.#stored(account, id)
     const { expiresAt = Infinity, revokedAt, continues = id } = old
     if (revokedAt !== undefined || expiresAt <= now) {
       throw new GatewayError('conflict', { param: 'id', message: 'The key is revoked or expired. Create a new one.' })
@@ -194,7 +192,9 @@ export class KeyAdmin {
   async eraseAll(account: string, user?: string): Promise<{ readonly revoked: number; readonly left: number }> {
     const { store } = this.#services.keys
     if (store?.list === undefined || store.update === undefined) return { revoked: 0, left: 0 }
-    const records = (await this.#records(account)).filter((record) => user === undefined || record.user === user)
+    const records = (await keysOf(this.#services, account)).filter(
+      (record) => user === undefined || record.user === user,
+    )
     const stored = records.filter(({ source }) => source !== 'options')
     const now = this.#services.now()
     for (const { id } of stored) {
@@ -213,9 +213,7 @@ export class KeyAdmin {
     change: (record: KeyRecord) => KeyRecord,
   ): Promise<KeyView> {
     for (let tries = 0; tries < 5; tries++) {
-      const record = (await this.#records(account)).find((each) => each.id === id)
-      if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
-      requireStored(record)
+      const record = await this.#stored(account, id)
       const next = { ...change(record), version: record.version + 1 }
       if (await this.#services.keys.ask((store) => requireMethod(store, 'update', 'keys').update(next))) {
         this.#services.forget(next.hash)
@@ -228,9 +226,13 @@ export class KeyAdmin {
     throw new GatewayError('conflict', { message: 'The key was changed concurrently. Try again.' })
   }
 
-  async #records(account: string): Promise<KeyRecord[]> {
-    requireId(account, 'account')
-    return this.#services.keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
+  /** Throws a 409 for a key of the options: a change of its record would be lost, and the key would stay valid. */
+  async #stored(account: string, id: string): Promise<KeyRecord> {
+    const record = await keyOf(this.#services, account, id, 'id')
+    if (record.source !== 'options') return record
+    const message =
+      'This key is part of the options of the gateway. Change or remove it there ("keys" of createGateway).'
+    throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
   }
 
   async #insert(record: KeyRecord): Promise<void> {
@@ -251,11 +253,22 @@ export class KeyAdmin {
   }
 }
 
-/** Throws a 409 for a key of the options: a change of its record would be lost, and the key would stay valid. */
-function requireStored({ source }: KeyRecord): void {
-  if (source !== 'options') return
-  const message = 'This key is part of the options of the gateway. Change or remove it there ("keys" of createGateway).'
-  throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
+/** The keys of an account. Throws a 400 for an invalid account, and if the store does not list keys. */
+export async function keysOf({ keys }: Pick<AdminServices, 'keys'>, account: string): Promise<KeyRecord[]> {
+  requireId(account, 'account')
+  return keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
+}
+
+/** A key of an account. Throws a 404 without one. `param`: the field with its id. */
+export async function keyOf(
+  services: Pick<AdminServices, 'keys'>,
+  account: string,
+  id: string,
+  param: string,
+): Promise<KeyRecord> {
+  const found = (await keysOf(services, account)).find((each) => each.id === id)
+  if (found !== undefined) return found
+  throw new GatewayError('not_found', { param, message: 'No such key.' })
 }
 
 const personal: ReadonlySet<string> = new Set(keyFieldsWith('personal'))

@@ -186,13 +186,9 @@ export class UsageAdmin {
    */
   async removeBefore(time: number): Promise<number> {
     requireValid(timeRule, time, 'time')
-    const most = 500
-    let removed = 0
-    await this.#store.steps(async (store) => {
-      const count = await requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most)
-      removed += count
-      return count === most
-    })
+    const removed = await this.#store.removeAll((store, most) =>
+      requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most),
+    )
     await this.#note({ action: 'usage.removeBefore', after: { before: time, removed } })
     return removed
   }

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { requireOneOf } from '../current-groups.ts'
 import type { Identity } from './identity.ts'
 import type { AdministeredGateway, AdminCall } from './route.ts'
 
@@ -15,11 +15,7 @@ async function groupsOfKeys({ admin }: AdministeredGateway, account: string): Pr
   return admin.offers().keys ? (await admin.keys.inUse(account)).groups : []
 }
 
-/** Throws a 400 for a group that the identity may not use. The message does not tell which others exist. */
+/** Throws a 400 for a group that the identity may not use. */
 export async function requireGroup(call: Pick<AdminCall, 'groups'>, group: string | undefined): Promise<void> {
-  if (group === undefined) return
-  const groups = await call.groups()
-  if (groups.includes(group)) return
-  const message = groups.length === 0 ? 'No group may be used here.' : `"group" must be one of ${groups.join(', ')}.`
-  throw invalid(message, 'group')
+  if (group !== undefined) requireOneOf(await call.groups(), group)
 }

@@ -156,10 +156,7 @@ export class DocumentAdmin<Fields extends object, View extends Fields & Origin &
 
   #requireOwn(id: string, own: Own): void {
     if (!this.#kind.own(own).some((each) => each.id === id)) return
-    throw conflict(
-      `The ${this.#kind.kind} "${id}" is set in code, in the options of the gateway. Change it there.`,
-      false,
-    )
+    throw conflict(`The ${this.#kind.kind} "${id}" is set in code, in the options of the gateway. Change it there.`)
   }
 }
 
@@ -177,8 +174,8 @@ export async function entriesOf(services: Pick<AdminServices, 'registry'>): Prom
   return guard.call(() => store.all())
 }
 
-export function conflict(message: string, shouldRetry = false): GatewayError {
-  return new GatewayError('conflict', { message, shouldRetry })
+export function conflict(message: string): GatewayError {
+  return new GatewayError('conflict', { message, shouldRetry: false })
 }
 
 function changedMeanwhile(): GatewayError {

@@ -50,7 +50,7 @@ export const modelKind: DocumentKind<RegistryModelView> = {
     if (taken.has(name)) throw conflict(`"${name}" is another name of a model already.`)
     const alias = aliases.find((each) => taken.has(each) || each === name)
     if (alias !== undefined) throw invalid(`"${alias}" is the name of a model already.`, 'aliases')
-    const known = new Set([...Object.keys(own.groups), ...idsOf('group', others), 'default'])
+    const known = new Set([...Object.keys(own.groups), ...groupsIn(others), 'default'])
     const stray = groups.find((each) => !known.has(each))
     if (stray !== undefined) throw invalid(`"${stray}" is not a group. Groups: ${[...known].join(', ')}.`, 'groups')
   },
@@ -79,6 +79,6 @@ function modelNames(entries: readonly RegistryEntry[], { models }: Own): Set<str
   return new Set([...own, ...stored])
 }
 
-function idsOf(wanted: RegistryEntry['kind'], entries: readonly RegistryEntry[]): string[] {
-  return entries.flatMap(({ kind, id: name, value }) => (kind === wanted && value !== undefined ? [name] : []))
+function groupsIn(entries: readonly RegistryEntry[]): string[] {
+  return entries.flatMap(({ kind, id: name, value }) => (kind === 'group' && value !== undefined ? [name] : []))
 }
