@@ -76,7 +76,7 @@ export const usageFields: Readonly<Record<keyof UsageRecord, UsageField>> = {
   attempts: { rule: count.optional(), kept: 'int', exported: 'text' },
   attemptLog: { rule: z.array(attempt).optional(), kept: 'packed', exported: 'attempts' },
   stream: { rule: z.boolean(), kept: 'flag', exported: 'text' },
-  ...eachUnit((unit): UsageField => ({ rule: units[unit].rule, kept: 'count', usual: 0, exported: 'text' })),
+  ...eachUnit((unit): UsageField => ({ rule: units[unit], kept: 'count', usual: 0, exported: 'text' })),
   cost: { rule: amount, kept: 'integer', summed: {}, exported: 'money' },
   overage: { rule: amount, kept: 'integer', usual: 0n, exported: 'money' },
   basis: { rule: text.describe('What the charge is based on.'), kept: 'name', usual: 'reported', exported: 'text' },

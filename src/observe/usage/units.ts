@@ -1,7 +1,6 @@
 /** What usage records count: tokens, images, seconds, and every unit of `countedUnits`. */
 import * as z from 'zod'
 import { countedNames, countedUnits, type CountedUnits } from '../../wire/units.ts'
-import type { Receipt } from '../../money/receipt.ts'
 
 /** Of a request what it used, of sums what requests used together. */
 export interface UsageUnits extends Required<CountedUnits> {
@@ -19,33 +18,19 @@ export interface UsageUnits extends Required<CountedUnits> {
   readonly seconds: number
 }
 
-interface UsageUnit {
-  /** With what the OpenAPI document says of it. */
-  readonly rule: z.ZodType
-  /** How much of it a request used. */
-  readonly of: (receipt: Pick<Receipt, 'usage' | 'units'>) => number | undefined
-}
-
 const count = z.number().min(0)
 
-export const units: Readonly<Record<keyof UsageUnits, UsageUnit>> = {
-  promptTokens: { rule: count, of: ({ usage }) => usage.prompt_tokens },
-  cachedTokens: {
-    rule: count.describe('Included in `promptTokens`.'),
-    of: ({ usage }) => usage.prompt_tokens_details?.cached_tokens,
-  },
-  completionTokens: { rule: count, of: ({ usage }) => usage.completion_tokens },
-  reasoningTokens: {
-    rule: count.describe('Included in `completionTokens`.'),
-    of: ({ usage }) => usage.completion_tokens_details?.reasoning_tokens,
-  },
-  images: { rule: count, of: (receipt) => receipt.units?.images },
-  seconds: { rule: count.describe('Seconds of video or audio.'), of: (receipt) => receipt.units?.seconds },
-  ...(Object.fromEntries(countedNames.map((name) => [name, counted(name)])) as Record<keyof CountedUnits, UsageUnit>),
-}
-
-function counted(name: keyof CountedUnits): UsageUnit {
-  return { rule: count.describe(countedUnits[name].says), of: (receipt) => receipt.units?.[name] }
+/** Of each unit its rule, with what the OpenAPI document says of it. */
+export const units: Readonly<Record<keyof UsageUnits, z.ZodType>> = {
+  promptTokens: count,
+  cachedTokens: count.describe('Included in `promptTokens`.'),
+  completionTokens: count,
+  reasoningTokens: count.describe('Included in `completionTokens`.'),
+  images: count,
+  seconds: count.describe('Seconds of video or audio.'),
+  ...(Object.fromEntries<z.ZodType>(
+    countedNames.map((name) => [name, count.describe(countedUnits[name].says)]),
+  ) as Record<keyof CountedUnits, z.ZodType>),
 }
 
 /** The fields of usage records that are added up, besides their cost. */

@@ -30,14 +30,19 @@ export class NamedUsers {
   /** The records to append. Synchronous if the store is, or if all users are known. */
   recordsOf(batch: readonly Recording[]): readonly UsageRecord[] | Promise<readonly UsageRecord[]> {
     const users = this.#unknownIn(batch)
-    const renamed = () => batch.map((each) => this.#renamed(each))
-    if (users === undefined) return renamed()
+    return users === undefined ? this.#renamed(batch) : this.#learned(users, batch)
+  }
+
+  #learned(
+    users: readonly NamedUser[],
+    batch: readonly Recording[],
+  ): readonly UsageRecord[] | Promise<readonly UsageRecord[]> {
     const learn = (admitted: readonly boolean[]) => {
       users.forEach(({ account, user }, index) => {
         const isAdmitted = admitted[index] === true
         this.#known.set(nameOf(account, user), isAdmitted, isAdmitted ? {} : { ttl: rejectedMs })
       })
-      return renamed()
+      return this.#renamed(batch)
     }
     const admitted = this.#admit(users)
     return admitted instanceof Promise ? admitted.then(learn) : learn(admitted)
@@ -65,10 +70,12 @@ export class NamedUsers {
     })
   }
 
-  #renamed({ record, userIsClaimed }: Recording): UsageRecord {
-    const { account, user } = record
-    if (!userIsClaimed || user === undefined || this.#known.get(nameOf(account, user)) === true) return record
-    return { ...record, user: otherUsers }
+  #renamed(batch: readonly Recording[]): readonly UsageRecord[] {
+    return batch.map(({ record, userIsClaimed }) => {
+      const { account, user } = record
+      if (!userIsClaimed || user === undefined || this.#known.get(nameOf(account, user)) === true) return record
+      return { ...record, user: otherUsers }
+    })
   }
 }
 

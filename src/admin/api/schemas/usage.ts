@@ -9,7 +9,7 @@ import { component, count, money } from './values.ts'
 const sums: Readonly<Record<keyof UsageUnits | 'requests' | 'incomplete' | 'cost', z.ZodType>> = {
   requests: count,
   incomplete: count.describe('Requests that failed or were cancelled.'),
-  ...eachUnit((unit) => units[unit].rule),
+  ...eachUnit((unit) => units[unit]),
   cost: money,
 }
 
