@@ -48,15 +48,13 @@ export class CostDrift {
 
   /** `dollars`: what the vendor says that the call of the receipt costs the host. */
   add(receipt: Receipt, model: Pick<Model, 'id' | 'deployments'>, dollars: number): void {
-    const { id, outcome, usage, usageSource, units, serviceTier, cached, continued, delivered } = receipt
+    const { id, outcome, usageSource, cached, continued, delivered } = receipt
     const { provider = '', providerModel = model.id } = receipt
     // Only of whole answers both sides have seen the same.
     if (outcome !== 'completed' || usageSource !== 'reported' || !Number.isFinite(dollars) || dollars < 0) return
     if (cached !== undefined || continued !== undefined || delivered !== undefined) return
     if (this.#dollarRate === undefined) return
-    const deployment = { provider: { name: provider }, model: providerModel }
-    const used = { usage, ...(units && { units }), ...(serviceTier !== undefined && { serviceTier }) }
-    const cost = costAt(model, { deployment, ...used })
+    const cost = costAt(model, provider, providerModel, receipt)
     const window = cost === undefined ? undefined : this.#windowOf(JSON.stringify([provider, providerModel]))
     if (cost === undefined || window === undefined) return
     window.calls++
