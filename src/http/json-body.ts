@@ -1,7 +1,7 @@
 /** A JSON request body that is parsed field by field on demand, and forwarded as the original bytes. */
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
-import { scanObject, type Places, type Scan } from './json-scan.ts'
+import { perMember, scanObject, type Places, type Scan } from './json-scan.ts'
 import { checkValue, countEntries } from './json-value.ts'
 import { noTypes, typesIn, type Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
@@ -15,9 +15,6 @@ const wholeBytes = 16_384
 /** From this many bytes on, work on a body is split over several turns of the event loop. */
 const largeBytes = 262_144
 
-/** The numbers of each member in `Places`. */
-const perMember = 5
-
 /** The byte offsets of a top-level field: its start, the start of its value, and its end (exclusive). */
 interface Member {
   readonly start: number
@@ -27,11 +24,14 @@ interface Member {
   readonly entries: number
 }
 
+/** Of a text that was not scanned. */
+const unknownTypes: Scan['types'] = []
+
 /** A validated JSON object: syntax, UTF-8, depth and number of parts are within the limits. */
 export class JsonBody {
   /** Undefined if only the parsed value is known. */
   #places: Places | undefined
-  #types: Scan['types'] = []
+  #types: Scan['types'] = unknownTypes
   #hasLongNumber = false
   #hasRepeats: boolean | undefined
   #found: ReadonlyMap<string, Member> | undefined

@@ -14,6 +14,9 @@ import type { Sizes } from './sizes.ts'
  */
 export type Places = readonly number[]
 
+/** The numbers of each member in `Places`. */
+export const perMember = 5
+
 /** What a scan records of the top-level members, in their order. */
 export interface Scan {
   readonly places: Places
@@ -102,8 +105,7 @@ class Scanner {
   object(): Scan {
     const bytes = this.#bytes
     const places: number[] = []
-    const types: (Types | undefined)[] = []
-    let hasTypes = false
+    let types: (Types | undefined)[] | undefined
     this.#skipSpace()
     if (bytes[this.#at] !== openBrace) throw invalid('The request body must be a JSON object.')
     for (;;) {
@@ -117,15 +119,15 @@ class Scanner {
       // After a value: also closes the objects and arrays that end here.
       for (;;) {
         if (this.#depth === 1) {
-          places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at, this.#nodes - this.#nodesBefore)
           const inside = this.#types.taken()
-          types.push(inside)
-          hasTypes ||= inside !== noTypes
+          if (inside !== noTypes) types ??= Array.from({ length: places.length / perMember }, () => noTypes)
+          types?.push(inside)
+          places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at, this.#nodes - this.#nodesBefore)
         }
         this.#skipSpace()
         if (this.#depth === 0) {
           if (this.#at !== bytes.length) throw broken()
-          return { places, types: hasTypes ? types : undefined, hasLongNumber: this.#hasLongNumber }
+          return { places, types, hasLongNumber: this.#hasLongNumber }
         }
         if (bytes[this.#at] === comma) break
         this.#close()
