@@ -12,31 +12,34 @@ export function callOf<R>(
   deployment: Deployment,
   {
     meter,
-    ...head
+    cancellation,
+    answered,
+    headers,
   }: Pick<CallHead, 'cancellation' | 'answered' | 'headers'> & {
     readonly meter: { sent(share?: number): void; vendorDollars?: number | undefined }
   },
 ): Call<R> {
   const { price = deployment.price, maxOutputTokens } = model
-  const whole = {
-    ...head,
+  const head = {
+    cancellation,
+    answered,
+    headers,
     id,
     model: deployment.model,
     openModel: deployment.open ?? false,
     maxOutputTokens,
     sent: (share?: number) => meter.sent(share),
     // Absent for most vendors, so that nothing is made for them.
-    costs: deployment.provider.reportsCosts === true && deployment.hasOwnKey !== true ? toldTo(meter) : undefined,
+    costs:
+      deployment.provider.reportsCosts === true && deployment.hasOwnKey !== true
+        ? (dollars: number) => (meter.vendorDollars = dollars)
+        : undefined,
     account: caller.account,
     conversation: conversation?.id,
     promptCacheKey: conversation?.promptCacheKey,
     pricesCache: price?.hasCacheRates,
   }
-  return fitted(callFor(order, whole), endpoint, model, deployment)
-}
-
-function toldTo(meter: { vendorDollars?: number | undefined }): (dollars: number) => void {
-  return (dollars) => (meter.vendorDollars = dollars)
+  return fitted(callFor(order, head), endpoint, model, deployment)
 }
 
 /** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */

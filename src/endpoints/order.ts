@@ -106,57 +106,17 @@ export interface CallHead extends Pick<
   readonly cancellation: Canceller
 }
 
-/** What a call has of its attempt. */
-function headOf({
-  id,
-  model,
-  openModel,
-  maxOutputTokens,
-  sent,
-  answered,
-  costs,
-  headers,
-  account,
-  conversation,
-  promptCacheKey,
-  pricesCache,
-}: Omit<CallHead, 'cancellation'>) {
-  return {
-    id,
-    model,
-    openModel,
-    maxOutputTokens,
-    sent,
-    answered,
-    costs,
-    headers,
-    account,
-    conversation,
-    promptCacheKey,
-    pricesCache,
-  }
-}
-
 /** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
 export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
   const { model: publicModel, field, json, form, large, clientHeaders } = order
-  const { cancellation } = head
   if (order.isParsed === true) {
     const { stream, request } = order
-    const call = {
-      ...headOf(head),
-      publicModel,
-      stream,
-      request,
-      field,
-      json,
-      form,
-      clientHeaders,
-    }
-    return cancelledBy(cancellation, call)
+    const asked = { publicModel, stream, request, field, json, form, clientHeaders, inChunks: undefined }
+    return madeCall(head.cancellation, head, asked)
   }
+  const { cancellation, ...rest } = head
   return cancelledBy(cancellation, {
-    ...headOf(head),
+    ...rest,
     publicModel,
     field,
     json,
@@ -169,6 +129,61 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
     get request() {
       return order.request
     },
+  })
+}
+
+/** One literal with all fields: objects that are spread into others are made twice. */
+function madeCall<Request>(
+  cancellation: Canceller,
+  {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    costs,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+  }: Omit<CallHead, 'cancellation'>,
+  {
+    publicModel,
+    stream,
+    request,
+    field,
+    json,
+    form,
+    clientHeaders,
+    inChunks,
+  }: Pick<
+    Call<Request>,
+    'publicModel' | 'stream' | 'request' | 'field' | 'json' | 'form' | 'clientHeaders' | 'inChunks'
+  >,
+): Call<Request> {
+  return cancelledBy(cancellation, {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    answered,
+    costs,
+    headers,
+    account,
+    conversation,
+    promptCacheKey,
+    pricesCache,
+    publicModel,
+    stream,
+    request,
+    field,
+    json,
+    form,
+    clientHeaders,
+    inChunks,
   })
 }
 
@@ -221,15 +236,11 @@ export function replace<Request extends object>(
   const request = call.fixed === undefined ? made : { ...made, ...call.fixed }
   const field = (name: string) => (request as Record<string, unknown>)[name]
   const json = (more: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...more }))
-  const { cancellation } = call
-  if (signal !== undefined || call.large === true || cancellation === undefined) {
-    const own = { request, field, json, form: undefined, clientHeaders: undefined, inChunks: true }
-    return overlaid(signalled(call, signal), own)
-  }
+  const { cancellation, publicModel, stream } = call
+  const own = { publicModel, stream, request, field, json, form: undefined, clientHeaders: undefined, inChunks: true }
   // Copying descriptors takes longer than all the rest.
-  const { publicModel, stream } = call
-  const head = { ...headOf(call), publicModel, stream }
-  return cancelledBy(cancellation as Canceller, { ...head, request, field, json, form: undefined, inChunks: true })
+  const isCopied = signal !== undefined || call.large === true || cancellation === undefined
+  return isCopied ? overlaid(signalled(call, signal), own) : madeCall(cancellation as Canceller, call, own)
 }
 
 /** Like `replace`, for a request that may be large: then `prepare` serializes it in several turns of the event loop. */

@@ -76,25 +76,27 @@ export class Vendor {
   send(
     path: string,
     call: Call<unknown>,
-    changes: Fields = {},
+    changes?: Fields,
     check?: StructureCheck,
     more?: Readonly<Record<string, string>>,
   ): Promise<Transfer> {
-    const send = () => this.#send(path, call, changes, check, more)
-    return call.prepare === undefined && call.large !== true ? send() : this.#prepared(call).then(send)
+    const isReady = call.prepare === undefined && call.large !== true
+    return isReady ? this.#send(path, call, changes, check, more) : this.#sendLarge(path, call, changes, check, more)
   }
 
-  async #prepared(call: Call<unknown>): Promise<void> {
+  async #sendLarge(...sent: Parameters<Vendor['send']>): Promise<Transfer> {
+    const [, call] = sent
     await call.prepare?.()
     await yieldIfLarge(call)
+    return this.#send(...sent)
   }
 
   #send(
     path: string,
     call: Call<unknown>,
-    changes: Fields,
-    check: StructureCheck | undefined,
-    more: Readonly<Record<string, string>> | undefined,
+    changes: Fields = {},
+    check?: StructureCheck,
+    more?: Readonly<Record<string, string>>,
   ): Promise<Transfer> {
     const model = this.modelOf(call)
     return this.client.send({
