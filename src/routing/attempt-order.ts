@@ -35,13 +35,15 @@ export interface PassedOver {
   readonly reason: 'breaker' | 'context'
 }
 
+const none: readonly never[] = []
+
 /** The deployments of an order that come before the one that is tried first. */
 export function passedOver(
   order: readonly Deployment[],
   first: Deployment | undefined,
   { promptTokens }: { readonly promptTokens: number },
 ): readonly PassedOver[] {
-  if (first === order[0] || first === undefined) return []
+  if (first === order[0] || first === undefined) return none
   return order.slice(0, order.indexOf(first)).map((deployment) => {
     const { contextWindow = Infinity } = deployment
     return { deployment, reason: promptTokens <= contextWindow ? 'breaker' : 'context' }
@@ -53,7 +55,6 @@ export function fittingFirst(
   deployments: readonly Deployment[],
   order: { readonly promptTokens: number },
 ): readonly Deployment[] {
-  if (!deployments.some(({ contextWindow }) => contextWindow !== undefined)) return deployments
   const { promptTokens } = order
   const fits = ({ contextWindow = Infinity }: Deployment) => promptTokens <= contextWindow
   if (deployments.every(fits)) return deployments

@@ -57,8 +57,8 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   readonly #trial: Trial<T>
   readonly #deployments: readonly Deployment[]
   #place = 0
-  /** The places that were tried. */
-  readonly #done = new Set<number>()
+  /** The places that were tried before. */
+  #done: readonly number[] = none
   /** Attempts at the current deployment. */
   #tried = 0
   #isTrying = false
@@ -188,10 +188,10 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   /** Tries the next deployment that serves after such a failure. */
   #goTo(reason: FallbackReason): void {
     const { contextWindow } = this.#deployment
-    this.#done.add(this.#place)
+    this.#done = [...this.#done, this.#place]
     this.#tried = 0
     this.#place = this.#deployments.findIndex(
-      (each, place) => !this.#done.has(place) && servesAfter(reason, each, contextWindow),
+      (each, place) => !this.#done.includes(place) && servesAfter(reason, each, contextWindow),
     )
     this.#try()
   }
@@ -232,6 +232,8 @@ export class Attempts<T> implements AbortListener, TimeLimited {
     return this.#deployments[this.#place] as Deployment
   }
 }
+
+const none: readonly never[] = []
 
 function failedEnd(outcome: AttemptEnd['outcome'], ms: number, error: unknown): AttemptEnd {
   const { vendorStatus, status: clients } = Object(error) as Partial<ProviderError>

@@ -64,7 +64,10 @@ export interface Units extends CountedUnits {
 /** The units of a response: those that its usage counts, and others. Undefined if there are none. */
 export function unitsOf(usage: object | undefined, others: Units | undefined): Units | undefined {
   const counts = Object(usage) as Readonly<Record<string, unknown>>
-  const counted = countedNames.filter((name) => typeof counts[name] === 'number' && counts[name] > 0)
-  if (counted.length === 0) return others
-  return { ...others, ...Object.fromEntries(counted.map((name) => [name, counts[name]])) }
+  let units = others
+  for (const name of countedNames) {
+    const count = counts[name]
+    if (typeof count === 'number' && count > 0) units = { ...units, [name]: count }
+  }
+  return units
 }

@@ -47,9 +47,6 @@ export function serve<R, A>(
     observer.receipt(closed, ticket?.costs)
     alerts?.start()
   }
-  const { cap, hidden } = ticket?.demand ?? {}
-  const logsAttempts = admission.records !== undefined
-  const times = { startedAt, elapsedMs }
   const conversation = affinity
     ? conversationIn(endpoint, exchange, attribution.session, { caller, order, model })
     : undefined
@@ -60,14 +57,15 @@ export function serve<R, A>(
     conversation,
     order: noted(kept, order),
     model,
-    cap,
-    hidden,
+    cap: ticket?.demand.cap,
+    hidden: ticket?.demand.hidden,
     inspection: services.inspect?.(id, endpoint.name, model, caller),
     work,
     deliver,
     watch,
-    logsAttempts,
-    ...times,
+    logsAttempts: admission.records !== undefined,
+    startedAt,
+    elapsedMs,
   }
   const served = serving.serve(endpoint, admitted, call)
   const reply = ended === undefined ? served : endsStored(served, ended.promise)
