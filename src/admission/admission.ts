@@ -45,7 +45,11 @@ export class Admission extends AdmissionServices {
    * nothing is charged or limited.
    */
   drainMs(model: Model, demand: Demand | undefined): number {
-    const { vendor, drainMs, charge } = { ...disconnectDefaults, ...this.disconnectPolicy(model) }
+    const {
+      vendor = disconnectDefaults.vendor,
+      drainMs = disconnectDefaults.drainMs,
+      charge,
+    } = this.disconnectPolicy(model)
     const unknown = demand?.hold !== undefined && charge !== 'none' && (demand.hidden !== undefined || demand.hasFiles)
     return vendor === 'drain' || (vendor === 'auto' && unknown) ? drainMs : 0
   }

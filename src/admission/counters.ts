@@ -1,4 +1,4 @@
-import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
+import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
 import type { AdmissionVerdict, AdmissionEnd, AdmissionStore } from './contract.ts'
@@ -164,16 +164,15 @@ class Apart implements Counters {
     return this.#ledgerGuard.call(() => ledger.hold(hold))
   }
 
-  #end({ id, account, amount, ...rest }: NonNullable<AdmissionEnd['end']>): Result<unknown> {
+  #end(end: NonNullable<AdmissionEnd['end']>): Result<unknown> {
     const ledger = this.#ledger
     if (ledger === undefined) return undefined
-    return this.#ledgerGuard.call<unknown>(() =>
-      amount === undefined ? ledger.release({ id, account }) : ledger.settle({ id, account, amount, ...rest }),
-    )
+    return this.#ledgerGuard.call<unknown>(() => (isCharge(end) ? ledger.settle(end) : ledger.release(end)))
   }
 
   #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Result<CountersVerdict> {
-    if (hold === undefined || hold.outcome === 'held') return { ...taken, ...(hold && { hold }) }
+    if (hold === undefined) return taken
+    if (hold.outcome === 'held') return { ...taken, hold }
     return then(this.#giveBack(claim, taken), () => ({ ...taken, hold }))
   }
 
@@ -189,6 +188,11 @@ class Apart implements Counters {
       return undefined
     }
   }
+}
+
+/** Whether the end of a call charges for it. */
+export function isCharge(end: NonNullable<AdmissionEnd['end']>): end is Settlement {
+  return end.amount !== undefined
 }
 
 function then<T, U>(value: Result<T>, next: (value: T) => Result<U>): Result<U> {

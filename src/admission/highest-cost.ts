@@ -44,7 +44,7 @@ export function highest(request: EstimatedRequest, multiplier: bigint, options: 
     const asked = {
       promptTokens: estimate.mostPromptTokens,
       outputTokens,
-      units: { ...assumedUnits(options.defaults), ...estimate.units },
+      units: price.hasUnitRates ? { ...assumedUnits(options.defaults), ...estimate.units } : undefined,
       serviceTier: requestedTier(request, price, set),
       toolCalls: mostToolCalls(request, price, set, options),
     }

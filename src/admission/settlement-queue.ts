@@ -1,7 +1,7 @@
 import type { Settlement } from '../money/ledger/contract.ts'
 import type { LimitReturn } from '../money/limits/contract.ts'
 import type { Observer } from '../observe/observe.ts'
-import type { Counters } from './counters.ts'
+import { isCharge, type Counters } from './counters.ts'
 import type { AdmissionEnd } from './contract.ts'
 import { pause } from '../http/deadline.ts'
 import { Queue } from '../records/queue.ts'
@@ -151,10 +151,6 @@ export class SettlementQueue {
       this.#limits === this.#money ? undefined : this.#limits.drain(placesMs),
     ])
   }
-}
-
-function isCharge(end: NonNullable<AdmissionEnd['end']>): end is Settlement {
-  return end.amount !== undefined
 }
 
 /** What may be sent a second time: returning places and ending holds is idempotent, corrections are not. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/contract.ts'
 import { charge, chargeOf, linesOf, type Charged } from './charge.ts'
 import type { HoldVerdict, Settlement } from '../money/ledger/contract.ts'
-import type { Receipt } from '../money/receipt.ts'
+import type { Charge, Receipt } from '../money/receipt.ts'
 import type { LimitReturn, LimitVerdict, PlaceRule, RateRule } from '../money/limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
@@ -151,7 +151,8 @@ export class Ticket {
     const shown = chargeOf(charged, overage, currency)
     if (shown.unrated !== undefined) this.#admission.unrated.report(receipt, shown.unrated)
     // The receipt was made for this call, and nobody else has it yet.
-    return Object.assign(receipt, { charge: shown })
+    ;(receipt as { charge?: Charge }).charge = shown
+    return receipt
   }
 
   #ending({ cost, basis }: Charged, tokens: number): AdmissionEnd['end'] {

@@ -39,15 +39,16 @@ export class ReachedLimits {
 
   /** `askedAt`: when the store was asked. Its answer may be late, and the bucket has filled up since. */
   learn(rates: readonly Measured[], verdict: LimitVerdict, askedAt: number): void {
-    rates.forEach(({ measure, rule }, index) => {
-      const left = verdict.left[index] ?? 0
+    for (let at = 0; at < rates.length; at++) {
+      const { measure, rule } = rates[at] as Measured
+      const left = verdict.left[at] ?? 0
       // Drawn tokens can be given back at any time, so an empty bucket of tokens says nothing about the next moment.
-      if (measure !== 'requests' || left >= 1) return
+      if (measure !== 'requests' || left >= 1) continue
       const waitMs = refillMs(rule, 1 - left)
       // The store knows what is forgotten here.
       if (this.#drained.size >= maxBuckets) this.#drained.clear()
       this.#drained.set(rule.bucket, { until: askedAt + waitMs, waitMs })
-    })
+    }
   }
 
   /** Takes a place. Returns false if this process alone already holds all of them. */

@@ -74,6 +74,8 @@ export interface MaximumConsumption {
 export class Price {
   /** Whether every part is zero. */
   readonly isZero: boolean
+  /** Whether anything but requests, tokens and tools has a price. */
+  readonly hasUnitRates: boolean
   /** The price table that it is from. Absent for a price in the options. */
   readonly source: PriceSource | undefined
   /** What it was made of. */
@@ -89,8 +91,6 @@ export class Price {
   readonly #second: Tariff
   readonly #hour: bigint
   readonly #leastMs: number
-  /** Whether anything but requests, tokens and tools has a price. */
-  readonly #pricesUnits: boolean
   /** The rates of counted units, in their order. */
   readonly #counted: readonly bigint[]
 
@@ -114,7 +114,7 @@ export class Price {
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
     const ofUnits = [this.#hour, ...this.#own.values(), ...this.#counted, this.#image.highest, this.#second.highest]
-    this.#pricesUnits = ofUnits.some((each) => each > 0n)
+    this.hasUnitRates = ofUnits.some((each) => each > 0n)
     const others = [this.#request, ...ofUnits]
     const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
     const rates = tokens.flatMap(({ highestInput, highestOutput }) => [highestInput, highestOutput])
@@ -190,8 +190,8 @@ export class Price {
       const sufficient = ownRates[item as TokenPart]
       if (sufficient !== undefined && !sufficient.some((part) => given.has(part))) missing.push(item)
     })
-    if (given.has('request')) return missing
-    this.#toolCalls(usage.server_tool_use ?? {}, (item) => {
+    if (!usage.server_tool_use || given.has('request')) return missing
+    this.#toolCalls(usage.server_tool_use, (item) => {
       if (!this.#tools.has(item.slice('tools.'.length)) && !this.#tools.has('*')) missing.push(item)
     })
     return missing
@@ -234,7 +234,7 @@ export class Price {
     tier.bound(count(promptTokens), count(outputTokens), add)
     if (this.#request > 0n) add('request', 1, 1, this.#request)
     if (toolCalls > 0) add('tools', count(toolCalls), 1, this.#mostExpensiveTool)
-    if (units !== undefined && this.#pricesUnits) this.#units(units, tier, true, add)
+    if (units !== undefined && this.hasUnitRates) this.#units(units, tier, true, add)
   }
 
   /** The prices of a tier; of the most expensive one for a tier that is not listed. */
@@ -262,7 +262,7 @@ export class Price {
       if (usage.server_tool_use && this.hasToolFees) this.#toolCalls(usage.server_tool_use, add)
     }
     if (this.#request > 0n) add('request', 1, 1, this.#request)
-    if (units !== undefined && this.#pricesUnits) this.#units(units, tier, false, add)
+    if (units !== undefined && this.hasUnitRates) this.#units(units, tier, false, add)
   }
 
   #toolCalls(calls: Readonly<Record<string, unknown>>, add: Add): void {

@@ -9,7 +9,8 @@ const normal = new Set(['', 'auto', 'default', 'standard', 'standard_only', 'on_
 
 /** The name of a tier as prices use it: lower case, `default` for the normal one. */
 export function tierName(given: unknown): string {
-  const name = typeof given === 'string' ? given.toLowerCase().replaceAll('-', '_') : ''
+  if (typeof given !== 'string' || normal.has(given)) return 'default'
+  const name = given.toLowerCase().replaceAll('-', '_')
   return normal.has(name) ? 'default' : name
 }
 

@@ -109,16 +109,17 @@ export class TokenRates {
 
   #outputs(completion: number, details: Usage['completion_tokens_details'], add: Add): void {
     if (completion === 0) return
+    if (details === undefined || details === null) return this.#add('output', completion, add)
     let rest = completion
     const take = (value: unknown) => {
       const part = Math.min(count(value), rest)
       rest -= part
       return part
     }
-    const reasoning = take(details?.reasoning_tokens)
-    const audio = take(details?.audio_tokens)
-    const image = take(details?.image_tokens)
-    const video = take(details?.video_tokens)
+    const reasoning = take(details.reasoning_tokens)
+    const audio = take(details.audio_tokens)
+    const image = take(details.image_tokens)
+    const video = take(details.video_tokens)
     this.#add('output', rest, add)
     this.#add('reasoning', reasoning, add)
     this.#add('outputAudio', audio, add)
