@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { signOut } from './api.js'
 import { useAction } from './load.js'
 import { linkTo } from './location.js'
-import { Button } from './parts/button.js'
+import { Button, segments } from './parts/button.js'
 import { Icon } from './parts/icon.js'
 import { ErrorNotice } from './parts/notice.js'
 import { metaOf } from './session.js'
@@ -72,27 +72,17 @@ function Preferences({ changeLanguage }) {
     setTheme(chosen)
     setShown(chosen)
   }
-  const themes = /** @type {const} */ (['system', 'light', 'dark'])
   return h(
     'div',
     { class: 'preferences' },
-    h(
-      'div',
-      { class: 'segments', role: 'group', 'aria-label': t('theme') },
-      ...themes.map((name) =>
-        h(
-          'button',
-          {
-            type: 'button',
-            'aria-pressed': name === shown,
-            'aria-label': t(`theme_${name}`),
-            title: t(`theme_${name}`),
-            onClick: () => choose(name),
-          },
-          h(Icon, { name }),
-        ),
-      ),
-    ),
+    segments({
+      label: t('theme'),
+      choices: /** @type {const} */ (['system', 'light', 'dark']),
+      chosen: shown,
+      onChoose: choose,
+      nameOf: (name) => t(`theme_${name}`),
+      iconOf: (name) => name,
+    }),
     h(
       'select',
       {

@@ -12,7 +12,7 @@ import { LedgerEntries } from '../parts/ledger-entries.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
 import { CreditsCard } from '../parts/credits.js'
-import { PageHead, Tile } from '../parts/details.js'
+import { Page, Tile } from '../parts/details.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { VendorKeysCard } from '../parts/vendor-keys.js'
 import { useSession } from '../session.js'
@@ -47,23 +47,16 @@ export function AccountPage({ id }) {
     ],
   ]
   return h(
-    'div',
-    { class: 'page' },
-    h(
-      PageHead,
-      {
-        title: isAdmin ? id : t('by_account'),
-        ...(isAdmin && { back: { href: linkTo(['accounts']), text: t('page_accounts') } }),
-        actions: account !== undefined && actions,
-      },
-      account &&
-        h(
-          'p',
-          { class: 'subtitle' },
-          account.name,
-          account.unlimited ? h(Badge, { tone: 'accent' }, t('unlimited')) : h(Badge, null, t('prepaid')),
-        ),
-    ),
+    Page,
+    {
+      title: isAdmin ? id : t('by_account'),
+      subtitle: account && [
+        account.name,
+        account.unlimited ? h(Badge, { tone: 'accent' }, t('unlimited')) : h(Badge, null, t('prepaid')),
+      ],
+      ...(isAdmin && { back: { href: linkTo(['accounts']), text: t('page_accounts') } }),
+      actions: account !== undefined && actions,
+    },
     isNew && h(Empty, { title: t('noPayments') }, t('noAccountsHint')),
     error !== undefined && !isNew && h(ErrorNotice, { error, retry: reload }),
     account === undefined && error === undefined && h(Loading, null),

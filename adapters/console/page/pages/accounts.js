@@ -10,7 +10,7 @@ import { Amount } from '../parts/amount.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Button, CsvLink } from '../parts/button.js'
-import { Details, PageHead } from '../parts/details.js'
+import { Details, Page } from '../parts/details.js'
 import { Dialog } from '../parts/dialog.js'
 import { accountIds, TextFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice, Loading, Notice } from '../parts/notice.js'
@@ -28,16 +28,15 @@ export function AccountsPage() {
   const { list } = /** @type {Pages<AccountView>} */ (usePages('accounts', { prefix }))
   const close = () => setOpen(undefined)
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, {
+    Page,
+    {
       title: t('page_accounts'),
       actions: [
         h(Button, { onClick: () => setOpen('audit') }, t('audit')),
         h(CsvLink, { href: urlOf('accounts.csv') }),
         !readOnly && h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen('create') }, t('openAccount')),
       ],
-    }),
+    },
     h('div', { class: 'filters' }, h(TextFilter, { name: 'prefix', label: t('idBegins'), suggest: accountIds })),
     table({
       caption: t('page_accounts'),

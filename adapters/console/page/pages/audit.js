@@ -6,7 +6,7 @@ import { usePages } from '../load.js'
 import { usePlace } from '../location.js'
 import { CsvLink, RefreshButton } from '../parts/button.js'
 import { clipped } from '../parts/columns.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { Dialog } from '../parts/dialog.js'
 import { AccountFilter, TextFilter } from '../parts/filters.js'
 import { Empty } from '../parts/notice.js'
@@ -30,9 +30,8 @@ export function AuditPage() {
     h(CsvLink, { href: urlOf('audit-log.csv', asked) }),
   ]
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, { title: t('page_audit'), actions }),
+    Page,
+    { title: t('page_audit'), actions },
     h(
       'div',
       { class: 'filters' },

@@ -6,7 +6,7 @@ import { filter, linkTo, usePlace } from '../location.js'
 import { Amount } from '../parts/amount.js'
 import { Button, CsvLink } from '../parts/button.js'
 import { amounts, clipped } from '../parts/columns.js'
-import { Card, PageHead } from '../parts/details.js'
+import { Card, Page } from '../parts/details.js'
 import { TextField } from '../parts/field.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { timeZone } from '../parts/period.js'
@@ -38,18 +38,14 @@ export function InvoicesPage() {
     h(CsvLink, { href: urlOf(csv, asked) }),
   ]
   return h(
-    'div',
-    { class: 'page' },
-    h(
-      PageHead,
-      {
-        title: account === undefined || own !== undefined ? t('page_invoices') : `${t('invoice')} ${account}`,
-        ...(own === undefined &&
-          account !== undefined && { back: { href: linkTo(['invoices'], { month }), text: t('page_invoices') } }),
-        actions,
-      },
-      h('p', { class: 'subtitle' }, `${own === undefined ? '' : `${own} · `}${month} · ${t('timesIn', { zone })}`),
-    ),
+    Page,
+    {
+      title: account === undefined || own !== undefined ? t('page_invoices') : `${t('invoice')} ${account}`,
+      subtitle: `${own === undefined ? '' : `${own} · `}${month} · ${t('timesIn', { zone })}`,
+      ...(own === undefined &&
+        account !== undefined && { back: { href: linkTo(['invoices'], { month }), text: t('page_invoices') } }),
+      actions,
+    },
     account === undefined ? h(Accounts, { month }) : h(OfAccount, { account, asked, key: account }),
   )
 }

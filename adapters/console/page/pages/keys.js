@@ -8,7 +8,7 @@ import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, CsvLink, RowAction } from '../parts/button.js'
 import { clipped } from '../parts/columns.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { AccountFilter, ChoiceFilter, TextFilter } from '../parts/filters.js'
 import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.js'
 import { KeyDialog } from '../parts/key-form.js'
@@ -41,16 +41,15 @@ export function KeysPage() {
     reload()
   }
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, {
+    Page,
+    {
       title: t('page_keys'),
       actions: [
         h(CsvLink, { href: urlOf('keys.csv', asked) }),
         !readOnly &&
           h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen({ kind: 'create' }) }, t('createKey')),
       ],
-    }),
+    },
     h(
       'div',
       { class: 'filters' },

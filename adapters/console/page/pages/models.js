@@ -4,7 +4,7 @@ import { compact, money } from '../format.js'
 import { useList, useLoad } from '../load.js'
 import { filter, linkTo, usePlace } from '../location.js'
 import { Badge, StateBadge } from '../parts/badge.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { SelectField } from '../parts/field.js'
 import { TextFilter } from '../parts/filters.js'
 import { HealthCard } from '../parts/health.js'
@@ -25,18 +25,14 @@ export function ModelsPage() {
   const shown = list.rows?.filter(({ id }) => id.toLowerCase().includes(text.toLowerCase()))
   const isAdmin = role === 'admin'
   return h(
-    'div',
-    { class: 'page' },
-    h(
-      PageHead,
-      { title: t('page_models') },
-      h(
-        'p',
-        { class: 'subtitle' },
+    Page,
+    {
+      title: t('page_models'),
+      subtitle: [
         currency === undefined ? '' : t('pricesIn', { currency }),
         prices?.date && ` · ${prices.name ?? ''} ${prices.date}`,
-      ),
-    ),
+      ],
+    },
     isAdmin && h(HealthCard, null),
     h(
       'div',

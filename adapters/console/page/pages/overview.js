@@ -6,7 +6,7 @@ import { useEvery, useLoad } from '../load.js'
 import { usePlace } from '../location.js'
 import { RefreshButton } from '../parts/button.js'
 import { ChartCard } from '../parts/chart.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { GroupFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { before, PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
@@ -32,16 +32,13 @@ export function OverviewPage() {
   const { data, error, loading, reload } = useLoad((signal) => load(period, by, isBilled, signal), [period, by])
   useEvery(60_000, reload)
   return h(
-    'div',
-    { class: 'page', 'aria-busy': loading },
-    h(
-      PageHead,
-      {
-        title: t('page_overview'),
-        actions: [h(PeriodPicker, { range: period.range }), h(RefreshButton, { onClick: reload })],
-      },
-      h('p', { class: 'subtitle' }, t('timesIn', { zone: timeZone() })),
-    ),
+    Page,
+    {
+      title: t('page_overview'),
+      subtitle: t('timesIn', { zone: timeZone() }),
+      actions: [h(PeriodPicker, { range: period.range }), h(RefreshButton, { onClick: reload })],
+      busy: loading,
+    },
     isBilled && h('div', { class: 'filters' }, h(GroupFilter, { by, offered })),
     role === 'admin' && h(Warnings, null),
     error !== undefined && h(ErrorNotice, { error, retry: reload }),

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import { useList } from '../load.js'
 import { filter, usePlace } from '../location.js'
 import { isForChat } from '../models.js'
-import { PageHead } from '../parts/details.js'
+import { segments } from '../parts/button.js'
+import { Page } from '../parts/details.js'
 import { SelectField } from '../parts/field.js'
 import { ErrorNotice } from '../parts/notice.js'
 import { Chat } from '../playground/chat.js'
@@ -35,14 +36,16 @@ export function PlaygroundPage() {
   const model = query['model'] ?? fitting[0] ?? models[0] ?? ''
   const listed = model === '' || fitting.includes(model) ? fitting : [model, ...fitting]
   const trial = { apiKey: key, model, key: kind }
+  const actions = segments({
+    label: t('kind'),
+    choices: kinds,
+    chosen: kind,
+    onChoose: (each) => filter({ kind: each, model: undefined }),
+    nameOf: (each) => t(`kind_${each}`),
+  })
   return h(
-    'div',
-    { class: 'page playground' },
-    h(
-      PageHead,
-      { title: t('page_playground'), actions: h(Kinds, { kind }) },
-      h('p', { class: 'subtitle' }, t('playgroundHint')),
-    ),
+    Page,
+    { title: t('page_playground'), subtitle: t('playgroundHint'), actions },
     h(ErrorNotice, list),
     h(
       'div',
@@ -59,20 +62,5 @@ export function PlaygroundPage() {
     kind === 'chat' && h(Chat, { ...trial, models: fitting }),
     kind === 'image' && h(ImageTrial, trial),
     kind === 'video' && h(VideoTrial, trial),
-  )
-}
-
-/** @param {{ kind: typeof kinds[number] }} properties */
-function Kinds({ kind }) {
-  return h(
-    'div',
-    { class: 'segments', role: 'group', 'aria-label': t('kind') },
-    ...kinds.map((each) =>
-      h(
-        'button',
-        { type: 'button', 'aria-pressed': each === kind, onClick: () => filter({ kind: each, model: undefined }) },
-        t(`kind_${each}`),
-      ),
-    ),
   )
 }

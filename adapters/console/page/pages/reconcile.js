@@ -5,7 +5,7 @@ import { money, percent } from '../format.js'
 import { useAction, useList } from '../load.js'
 import { Button } from '../parts/button.js'
 import { amounts, clipped } from '../parts/columns.js'
-import { PageHead, Tile } from '../parts/details.js'
+import { Page, Tile } from '../parts/details.js'
 import { SelectField, TextField } from '../parts/field.js'
 import { submitting, useFields } from '../parts/form.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
@@ -38,9 +38,8 @@ export function ReconcilePage() {
     setFound(await send('POST', 'reconciliations', { vendor, from, to, rate: values.rate.trim() }))
   })
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, { title: t('page_reconcile') }),
+    Page,
+    { title: t('page_reconcile') },
     h(ErrorNotice, reports),
     h(
       'form',

@@ -6,7 +6,7 @@ import { useAction, useList } from '../load.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Button, RefreshButton, RowAction } from '../parts/button.js'
-import { Card, PageHead } from '../parts/details.js'
+import { Card, Page } from '../parts/details.js'
 import { DocumentDialog, RemoveDialog } from '../parts/document-dialog.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
 import { PriceDialog } from '../parts/price-dialog.js'
@@ -39,12 +39,11 @@ export function RegistryPage() {
   const adds = (/** @type {string} */ text, /** @type {Open} */ what) =>
     !readOnly && h(Button, { icon: 'plus', onClick: () => setOpen(what) }, text)
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, {
+    Page,
+    {
       title: t('page_registry'),
       actions: h(RefreshButton, { onClick: reload }),
-    }),
+    },
     h(
       Card,
       { title: t('page_models'), actions: adds(t('newModel'), { kind: 'models' }) },

@@ -9,7 +9,7 @@ import { StateBadge } from '../parts/badge.js'
 import { Button } from '../parts/button.js'
 import { Content } from '../parts/content.js'
 import { CopyButton } from '../parts/copy.js'
-import { Card, Details, PageHead } from '../parts/details.js'
+import { Card, Details, Page } from '../parts/details.js'
 import { FormDialog } from '../parts/dialog.js'
 import { TextField } from '../parts/field.js'
 import { useFields } from '../parts/form.js'
@@ -33,17 +33,13 @@ export function RequestPage({ id }) {
   const isUnknown = error instanceof ApiError && error.status === 404
   const canRefund = role === 'admin' && !readOnly && isBilled && call !== undefined && Number(call.cost) > 0
   return h(
-    'div',
-    { class: 'page' },
-    h(
-      PageHead,
-      {
-        title: t('request'),
-        back: { href: linkTo(['requests']), text: t('page_requests') },
-        actions: canRefund && h(Button, { onClick: () => setRefunding(true) }, t('refund')),
-      },
-      h('p', { class: 'subtitle' }, h('code', null, shown), h(CopyButton, { text: shown })),
-    ),
+    Page,
+    {
+      title: t('request'),
+      subtitle: [h('code', null, shown), h(CopyButton, { text: shown })],
+      back: { href: linkTo(['requests']), text: t('page_requests') },
+      actions: canRefund && h(Button, { onClick: () => setRefunding(true) }, t('refund')),
+    },
     isUnknown
       ? h(Empty, { title: t('noRequest') }, t('noRequestHint'))
       : error !== undefined && h(ErrorNotice, { error, retry: reload }),

@@ -7,7 +7,7 @@ import { linkTo, usePlace } from '../location.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, CsvLink, RefreshButton } from '../parts/button.js'
 import { amounts, clipped } from '../parts/columns.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { TextField } from '../parts/field.js'
 import { AccountFilter, ChoiceFilter, ModelFilter, TextFilter } from '../parts/filters.js'
 import { submitting } from '../parts/form.js'
@@ -47,9 +47,8 @@ export function RequestsPage() {
     h(CsvLink, { href: urlOf('requests.csv', asked) }),
   ]
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, { title: t('page_requests'), actions }),
+    Page,
+    { title: t('page_requests'), actions },
     h(
       'div',
       { class: 'filters' },

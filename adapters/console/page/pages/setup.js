@@ -5,7 +5,7 @@ import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'
 import { isForChat } from '../models.js'
 import { baseUrlOf, gatewayUrl, Paste, programsFor, useAgents } from '../parts/clients.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { SelectField, TextField } from '../parts/field.js'
 import { ErrorNotice, Loading } from '../parts/notice.js'
 import { t } from '../words.js'
@@ -21,9 +21,8 @@ export function SetupPage() {
   const models = [...new Set(chosen ? [chosen, ...listed] : listed)]
   const baseUrl = baseUrlOf(gateway)
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, { title: t('page_setup') }, h('p', { class: 'subtitle' }, t('setupHint'))),
+    Page,
+    { title: t('page_setup'), subtitle: t('setupHint') },
     h(
       'div',
       { class: 'filters' },

@@ -4,7 +4,7 @@ import { money, percent, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
 import { CsvLink } from '../parts/button.js'
-import { PageHead } from '../parts/details.js'
+import { Page } from '../parts/details.js'
 import { Empty } from '../parts/notice.js'
 import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
 import { table } from '../parts/table.js'
@@ -79,9 +79,8 @@ export function UsagePage() {
   const total = data !== undefined && by !== 'tag' ? totalOf(data) : undefined
   const hasOrder = by !== 'day'
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, { title: t('page_usage'), actions }),
+    Page,
+    { title: t('page_usage'), actions },
     h(
       'div',
       { class: 'filters' },

@@ -8,7 +8,7 @@ import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, LinkButton, RefreshButton } from '../parts/button.js'
 import { clipped } from '../parts/columns.js'
-import { Details, PageHead } from '../parts/details.js'
+import { Details, Page } from '../parts/details.js'
 import { Dialog, FormDialog } from '../parts/dialog.js'
 import { AccountFilter, ChoiceFilter, ModelFilter } from '../parts/filters.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
@@ -30,12 +30,11 @@ export function VideosPage() {
     reload()
   }
   return h(
-    'div',
-    { class: 'page' },
-    h(PageHead, {
+    Page,
+    {
       title: t('page_videos'),
       actions: h(RefreshButton, { onClick: reload }),
-    }),
+    },
     h(
       'div',
       { class: 'filters' },

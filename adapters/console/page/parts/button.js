@@ -68,3 +68,26 @@ export function RowAction({ text, of, onClick }) {
     text,
   )
 }
+
+/**
+ * Choices of which one is pressed: by its text, or by an icon.
+ * @template {string} Choice
+ * @param {{ label: string, choices: readonly Choice[], chosen: Choice, onChoose: (choice: Choice) => unknown, nameOf: (choice: Choice) => string, iconOf?: (choice: Choice) => IconName }} properties
+ */
+export function segments({ label, choices, chosen, onChoose, nameOf, iconOf }) {
+  return h(
+    'div',
+    { class: 'segments', role: 'group', 'aria-label': label },
+    ...choices.map((choice) => {
+      const name = nameOf(choice)
+      const properties = {
+        type: /** @type {const} */ ('button'),
+        'aria-pressed': choice === chosen,
+        onClick: () => void onChoose(choice),
+      }
+      return iconOf === undefined
+        ? h('button', properties, name)
+        : h('button', { ...properties, 'aria-label': name, title: name }, h(Icon, { name: iconOf(choice) }))
+    }),
+  )
+}

@@ -33,18 +33,29 @@ export function Tile({ title, children, note }) {
   )
 }
 
-/** @param {{ title: ComponentChildren, back?: { href: string, text: string }, actions?: ComponentChildren, children?: ComponentChildren }} properties */
-export function PageHead({ title, back, actions, children }) {
+/**
+ * A page: its heading, and what stands below.
+ * @param {{
+ *   title: ComponentChildren, subtitle?: ComponentChildren, back?: { href: string, text: string }, actions?: ComponentChildren,
+ *   busy?: boolean, children?: ComponentChildren,
+ * }} properties
+ */
+export function Page({ title, subtitle, back, actions, busy = false, children }) {
   return h(
-    'header',
-    { class: 'page-head' },
+    'div',
+    { class: 'page', 'aria-busy': busy },
     h(
-      'div',
-      null,
-      back && h('a', { class: 'back', href: back.href }, back.text),
-      h('h1', { tabIndex: -1 }, title),
-      children,
+      'header',
+      { class: 'page-head' },
+      h(
+        'div',
+        null,
+        back && h('a', { class: 'back', href: back.href }, back.text),
+        h('h1', { tabIndex: -1 }, title),
+        subtitle && h('p', { class: 'subtitle' }, subtitle),
+      ),
+      actions && h('div', { class: 'actions' }, actions),
     ),
-    actions && h('div', { class: 'actions' }, actions),
+    children,
   )
 }

@@ -2,6 +2,7 @@ import { h } from '../preact.js'
 import { useMemo } from 'preact/hooks'
 import { filter, usePlace } from '../location.js'
 import { t } from '../words.js'
+import { segments } from './button.js'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -86,19 +87,14 @@ function choose(range) {
 
 /** @param {{ range: Range }} properties */
 export function PeriodPicker({ range }) {
-  const names = /** @type {Range[]} */ ([...Object.keys(ranges), 'month', 'own'])
   return [
-    h(
-      'div',
-      { class: 'segments', role: 'group', 'aria-label': t('period') },
-      ...names.map((name) =>
-        h(
-          'button',
-          { type: 'button', 'aria-pressed': name === range, onClick: () => choose(name) },
-          t(`range_${name}`),
-        ),
-      ),
-    ),
+    segments({
+      label: t('period'),
+      choices: /** @type {Range[]} */ ([...Object.keys(ranges), 'month', 'own']),
+      chosen: range,
+      onChoose: choose,
+      nameOf: (name) => t(`range_${name}`),
+    }),
     range === 'own' && h(OwnRange, null),
   ]
 }
