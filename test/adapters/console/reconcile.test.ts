@@ -86,7 +86,7 @@ ${day(3)},gpt-5,1,2000000,0,0,2.5`
     expect(await page.locator('body').innerText()).not.toContain('a secret')
     await page.getByLabel('Last day').fill(day(20))
     await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByRole('alert').getByText('"to" must be after "from"').waitFor()
+    await page.getByRole('alert').getByText('"to" must be later than "from".').waitFor()
     await end()
   })
 
