@@ -15,15 +15,17 @@ export interface AdmissionStore {
    * `free` are the current values. If several nodes keep the data, it may use steps as `limits.take` may: the first one takes
    * the hold and draws from the buckets of its account. A hold that a later step undoes leaves no entry in the ledger.
    *
-   * Required of a store that draws slices. With the call, draws a `slice` for further ones if balance and limits have plenty, for as many of them as it
-   * decides: all or nothing. The verdict tells for how many; `left` and `free` are those without the slice. If several nodes keep the
-   * data, it need not draw one of limits that accounts share.
+   * Required of a store that draws slices. With the call, draws a `slice` for further ones if balance, limits and caps have plenty,
+   * for as many of them as it decides: all or nothing. The verdict tells for how many; `left`, `free` and `caps` are those without
+   * the slice. None is drawn if the period of a cap may end before the slice. If several nodes keep the data, it need not draw one
+   * of limits or caps that accounts share.
    */
   admit(claim: LimitClaim, hold: Hold, slice?: SliceWish): Promise<AdmissionVerdict> | AdmissionVerdict
   /**
    * Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure.
    *
-   * Required of a store that draws slices. Before that, moves the draws of `slices`, and then returns slices.
+   * Required of a store that draws slices. Before that, moves the draws of `slices`, and then returns slices. What a draw holds for
+   * its caps counts in the period of its slice.
    */
   finish(endings: readonly AdmissionEnd[], slices?: SliceEnds): Promise<void> | void
 }
@@ -49,13 +51,16 @@ export interface SliceWish {
 export interface SliceDraw {
   /** The id of the slice. */
   readonly slice: string
-  /** Its part of the slice becomes this hold and these places, unless it has become that before, or the call has ended. */
+  /**
+   * Its part of the slice becomes this hold, with its caps, and these places, unless it has become that before, or the call has
+   * ended. All calls of a slice have the same caps.
+   */
   readonly hold: Hold
   /** Has the id of the hold. Its units were drawn with the slice. */
   readonly claim: LimitClaim
 }
 
-/** A slice that admits no more calls: what is left of its hold and its places goes back, if it has not gone back before. */
+/** A slice that admits no more calls: what is left of its hold, with its caps, and its places goes back, if it has not gone back before. */
 export interface SliceReturn {
   /** The id of the slice. */
   readonly id: string

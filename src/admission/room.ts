@@ -1,5 +1,5 @@
 /** How many more calls the limits and the account of a call would admit. */
-import type { CapAmounts } from '../money/caps/contract.ts'
+import type { CapAmounts, CapClaim, CapState } from '../money/caps/contract.ts'
 import { capFits } from '../money/caps/period.ts'
 import type { Hold, HoldVerdict, LedgerAccount } from '../money/ledger/contract.ts'
 import type { LimitClaim, LimitVerdict } from '../money/limits/contract.ts'
@@ -33,7 +33,7 @@ const fewPlaces = 16
 
 /**
  * Whether a refused call would fit if all open calls returned what they hold; with `ofSlices`, if slices did. `account`: asked
- * for if the balance is too small.
+ * for if the balance is too small. `caps`: for the slices of caps.
  */
 export async function mightFit(
   ofSlices: boolean,
@@ -42,6 +42,7 @@ export async function mightFit(
   limits: LimitVerdict | undefined,
   held: HoldVerdict | undefined,
   account: (id: string) => Promise<Pick<LedgerAccount, 'balance' | 'held' | 'ahead'> | undefined>,
+  caps: (claims: readonly CapClaim[]) => Promise<readonly CapState[]>,
 ): Promise<boolean> {
   if (limits?.admitted === false) {
     const few = ofSlices ? fewPlaces : 0
@@ -49,8 +50,8 @@ export async function mightFit(
   }
   if (hold === undefined || held === undefined) return false
   if (held.outcome === 'capped') {
-    if (ofSlices) return false
-    return (held.caps ?? []).every((state) => capFits({ ...state, held: nothing }, moreOf(hold, 1n)))
+    const fits = (held.caps ?? []).every((state) => capFits({ ...state, held: nothing }, moreOf(hold, 1n)))
+    return fits && (!ofSlices || (await caps(hold.caps ?? [])).some(({ ahead = 0n }) => ahead > 0n))
   }
   if (held.outcome !== 'insufficient') return false
   const payer = await account(hold.account)

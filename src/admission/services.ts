@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import type { CapClaim } from '../money/caps/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
 import type { Hold, Ledger } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
@@ -225,7 +226,8 @@ export class AdmissionServices {
   ): Promise<boolean> {
     const { ledger } = this.options
     const account = async (id: string) => this.#ledgerGuard.call(() => ledger?.account(id))
-    return local !== true && mightFit(ofSlices, claim, hold, limits, held, account)
+    const caps = async (claims: readonly CapClaim[]) => this.#ledgerGuard.call(() => ledger?.caps?.read(claims) ?? [])
+    return local !== true && mightFit(ofSlices, claim, hold, limits, held, account, caps)
   }
 
   disconnectPolicy(model: Model): DisconnectPolicy {

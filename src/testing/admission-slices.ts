@@ -1,7 +1,8 @@
 /** The tests of what an admission store draws in advance. */
 import assert from 'node:assert/strict'
 import type { AdmissionStore, SliceEnds } from '../admission/contract.ts'
-import { endOf, sceneOf, sliceId, type Called, type Scene } from './admission-scene.ts'
+import type { CapClaim } from '../money/caps/contract.ts'
+import { endOf, sceneOf, sliceId, tokens, type Called, type Scene } from './admission-scene.ts'
 import { race, type Suite } from './kit.ts'
 
 /** Units that a call of the scene draws, and what it holds. */
@@ -24,14 +25,28 @@ async function drawn(store: AdmissionStore, scene: Scene, ms: number = 1, leaseM
 
 /** Registers the tests; each does nothing for a store that draws no slices. */
 export function testSlices(suite: Suite<AdmissionStore>): void {
-  const { withLease } = suite
-  const test = (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>): void =>
-    suite.it(`slices: ${name}`, async (store, other) => {
+  testEnds(suite, 'slices', sceneOf)
+  testEnds(suite, 'slices of calls with caps', (store) => sceneOf(store, true))
+  testCaps(suite)
+}
+
+function testOf({ it }: Suite<AdmissionStore>, subject: string) {
+  return (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>): void =>
+    it(`${subject}: ${name}`, async (store, other) => {
       if (store.drawsSlices === true) await body(store, other)
     })
+}
+
+function testEnds(
+  suite: Suite<AdmissionStore>,
+  subject: string,
+  scened: (store: AdmissionStore) => Promise<Scene>,
+): void {
+  const { withLease } = suite
+  const test = testOf(suite, subject)
 
   test('hold for each further call what the first one holds, and go back as a whole', async (store, other) => {
-    const scene = await sceneOf(store)
+    const scene = await scened(store)
     const { slice, calls, first } = await drawn(store, scene)
     const all = BigInt(calls + 1) * amount
     assert.deepEqual(await scene.state(), { balance: -all, held: all, units: -units * (calls + 1), places: -calls - 1 })
@@ -43,7 +58,7 @@ export function testSlices(suite: Suite<AdmissionStore>): void {
   })
 
   test('become the holds and places of the calls that they admit', async (store, other) => {
-    const scene = await sceneOf(store)
+    const scene = await scened(store)
     const { slice, calls } = await drawn(store, scene)
     const [second, third] = [scene.call('second', 7n), scene.call('third', 9n)]
     const before = await scene.state()
@@ -57,7 +72,7 @@ export function testSlices(suite: Suite<AdmissionStore>): void {
   })
 
   test('cover calls that have ended before the store hears of them', async (store) => {
-    const scene = await sceneOf(store)
+    const scene = await scened(store)
     const { account } = scene
     const { slice, calls, first } = await drawn(store, scene)
     const [second, third] = [scene.call('second', amount), scene.call('third', amount)]
@@ -75,7 +90,7 @@ export function testSlices(suite: Suite<AdmissionStore>): void {
   })
 
   test('end once, in whichever order and how often ever the store hears of it', async (store, other) => {
-    const scene = await sceneOf(store)
+    const scene = await scened(store)
     const { account } = scene
     const { slice, calls, first } = await drawn(store, scene)
     const [second, third] = [scene.call('second', amount), scene.call('third', amount)]
@@ -96,7 +111,7 @@ export function testSlices(suite: Suite<AdmissionStore>): void {
 
   test('of a process that has died go back with their lease, and cover nothing afterwards', (store) =>
     withLease(async (leaseMs, expire) => {
-      const scene = await sceneOf(store)
+      const scene = await scened(store)
       const { slice, calls } = await drawn(store, scene, 1, leaseMs)
       assert.equal((await store.ledger.account(scene.account))?.held, BigInt(calls + 1) * amount)
       await expire()
@@ -113,4 +128,36 @@ export function testSlices(suite: Suite<AdmissionStore>): void {
       const { items = [] } = (await store.ledger.entries?.(scene.account, { limit: 1 })) ?? {}
       assert.ok(items.every(({ overage }) => overage === 6n))
     }))
+}
+
+function testCaps(suite: Suite<AdmissionStore>): void {
+  const test = testOf(suite, 'slices of calls with caps')
+  const drawnWith = async (store: AdmissionStore, more: Partial<CapClaim>, ms: number = 1) => {
+    const scene = await sceneOf(store, true)
+    const { claim, hold } = scene.call('first', amount)
+    const caps = [{ ...(hold.caps as [CapClaim])[0], ...more }]
+    await store.ledger.caps?.read(caps)
+    const verdict = await store.admit(claim, { ...hold, caps }, { id: sliceId(), calls: 8, ms })
+    assert.equal(verdict.hold?.outcome, 'held')
+    const [state] = (await store.ledger.caps?.read(caps)) ?? []
+    assert.equal(state?.ahead ?? 0n, BigInt(verdict.ahead ?? 0))
+    return verdict
+  }
+
+  test('tell how many calls a cap counts in advance', async (store) => {
+    const { ahead = 0, hold } = await drawnWith(store, {})
+    assert.ok(ahead >= 3)
+    assert.equal(hold?.caps?.[0]?.held.calls, 1n, 'the verdict on a call is without the slice')
+  })
+
+  test('are not drawn where little of a cap is left', async (store) => {
+    for (const limits of [{ money: 15n * amount }, { tokens: 15n * tokens }, { calls: 15n }])
+      assert.equal((await drawnWith(store, { limits })).ahead ?? 0, 0)
+  })
+
+  test('are not drawn if the period of a cap may end before', async (store) => {
+    const [start, end] = [Date.now() - 60_000, Date.now() + 60_000]
+    assert.equal((await drawnWith(store, { periods: { boundaries: [start, end] } }, 120_000)).ahead ?? 0, 0)
+    assert.equal((await drawnWith(store, { periods: { grainMs: 1_000, rollingMs: 60_000 } }, 1_500)).ahead ?? 0, 0)
+  })
 }

@@ -122,7 +122,7 @@ function admitted({ buckets, accounts }: Books, call: AdmissionItem): AdmissionR
   if (held !== undefined && held.outcome !== 'held') return { ...(limits && { limits }), hold: held }
   if (claim !== undefined) buckets.draw(claim)
   const after = claim && limits && verdictAfter(claim, limits)
-  const ahead = held === undefined ? 0 : callsAhead(call, after, held.balance)
+  const ahead = held === undefined ? 0 : callsAhead(call, after, held, now)
   if (ahead > 0 && claim && hold && slice) {
     accounts.holdAhead(hold, slice.id, ahead)
     buckets.drawAhead(claim, slice, ahead)

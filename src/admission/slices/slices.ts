@@ -39,7 +39,7 @@ const mostKept = 10_000
 export class Slices {
   readonly #options: SlicesOptions
   readonly #ms: number
-  /** By account and limits, as of `nameOf`. */
+  /** By account, limits and caps, as of `nameOf`. */
   readonly #slices = new Map<string, Slice>()
   /** Those that have ended and are still to be returned. */
   #ended: Slice[] = []
@@ -64,8 +64,7 @@ export class Slices {
 
   /** Admits a call, by a slice if it fits into one. */
   admit(claim: LimitClaim, hold: Hold): Result<AdmissionVerdict> {
-    const isUsual = hold.durable !== true && (hold.caps ?? []).length === 0
-    if (this.#isOver || !isUsual) return this.#options.admit(claim, hold)
+    if (this.#isOver || hold.durable === true) return this.#options.admit(claim, hold)
     const name = nameOf(claim, hold)
     const calls = Math.min(mostCalls, this.#count(name))
     const slice = this.#slices.get(name)
@@ -199,7 +198,10 @@ export class Slices {
 }
 
 /** Equal for calls that can draw from the same slice. */
-function nameOf({ rates, places }: LimitClaim, { account }: Hold): string {
+function nameOf({ rates, places }: LimitClaim, { account, caps = [] }: Hold): string {
   const rules = rates.map(({ bucket, limit, periodMs, burst }) => [bucket, limit, periodMs, burst])
-  return JSON.stringify([account, rules, places])
+  const scopes = caps.map(({ name, window, limits }) =>
+    [name, window, limits.money, limits.tokens, limits.calls].join('\0'),
+  )
+  return JSON.stringify([account, rules, places, scopes])
 }

@@ -70,6 +70,11 @@ export interface CapState extends CapPeriod {
   readonly settled: CapAmounts
   /** Sum of the open holds in the same time. Holds whose lease has expired do not count. */
   readonly held: CapAmounts
+  /**
+   * Of the calls in `held`, those for which processes have drawn in advance, by the holds of slices. Required of `LedgerCaps.read` if
+   * slices are drawn. Default 0.
+   */
+  readonly ahead?: bigint
   /** The limits in force, with overrides. */
   readonly limits: CapLimits
 }
