@@ -73,7 +73,7 @@ export const readingCaps: string = `
         END LOOP;`
 
 /** The limit of a measure for the claim at `i` of the scope `s`. NULL: none. */
-function limitOf(measure: string): string {
+export function limitOf(measure: string): string {
   return `CASE WHEN overrides[s] ? '${measure}' THEN (overrides[s]->>'${measure}')::bigint ELSE cap_${measure}[i] END`
 }
 
@@ -128,15 +128,15 @@ export const cappedResult: string = `jsonb_build_object('start', starts, 'end', 
 export const countingHolds: string = `
           INSERT INTO @.cap_use AS u (name, kind, start, counts_until, held_money, held_tokens, held_calls)
           SELECT scope_name[n.s], scope_kind[n.s], starts[n.s], max(finishes[n.s] + rollings[n.s]),
-            sum(amounts[n.c]), sum(tokens[n.c]), count(*)
+            sum(amounts[n.c]), sum(tokens[n.c]), sum(counts[n.c])
           FROM unnest(cap_call, cap_scope) n (c, s) WHERE made[n.c] GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
           ON CONFLICT (name, kind, start) DO UPDATE SET held_money = u.held_money + excluded.held_money,
             held_tokens = u.held_tokens + excluded.held_tokens, held_calls = u.held_calls + excluded.held_calls;
-          INSERT INTO @.cap_holds (hold, name, kind, start, money, tokens)
-          SELECT holds[n.c], scope_name[n.s], scope_kind[n.s], starts[n.s], amounts[n.c], tokens[n.c]
+          INSERT INTO @.cap_holds (hold, name, kind, start, money, tokens, calls)
+          SELECT holds[n.c], scope_name[n.s], scope_kind[n.s], starts[n.s], amounts[n.c], tokens[n.c], counts[n.c]
           FROM unnest(cap_call, cap_scope) n (c, s) WHERE made[n.c]
           ON CONFLICT (hold, name, kind) DO UPDATE SET start = excluded.start, money = excluded.money,
-            tokens = excluded.tokens;
+            tokens = excluded.tokens, calls = excluded.calls;
           UPDATE @.caps o SET soonest = n.ends FROM (
             SELECT scope_name[t.s] AS name, scope_kind[t.s] AS kind,
               moment + min(hold_ms[t.c]) * interval '1 millisecond' AS ends

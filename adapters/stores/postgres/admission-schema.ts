@@ -8,13 +8,15 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
+import { drawingSlice } from './admission-slice.ts'
 import { admissionTypes, parametersOf, plannedOnce, relaxing, stillAwaited } from './batch-columns.ts'
 import { bucketVariables, lockingBuckets, writingBuckets } from './buckets.ts'
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
  * after them; entries of `rate_bucket`, `slot_bucket` and `payers` are positions in `buckets` and `accounts`. Each call is
- * decided on its own, in the order of the batch, with what the calls before it left. Buckets are locked before accounts, and
+ * decided on its own, in the order of the batch, with what the calls before it left. `more`: for how many calls to draw a slice at
+ * most, if there is one call. Buckets are locked before accounts, and
  * these before caps, each sorted by name, as in every function, so that no two transactions deadlock.
  */
 export const admissionSchema: string = `
@@ -43,6 +45,8 @@ export const admissionSchema: string = `
       -- Per slot.
       mine bool[] := array_fill(false, ARRAY[cardinality(places)]);
       taken bool[] := mine;
+      -- Per call, and of the slice: for how many it holds.
+      counts int[] := array_fill(1, ARRAY[cardinality(claims)]);
       -- Accounts made for holds of zero.
       opened text[];
       ${capVariables}
@@ -177,12 +181,19 @@ export const admissionSchema: string = `
         cap := cap + caps[c];
       END LOOP;
 
+      IF more > 0 AND NOT made[1] THEN
+        more := 0;
+      END IF;
+      IF more > 0 THEN
+        ${drawingSlice}
+      END IF;
+
       IF true = ANY (touched) THEN
         ${writingBuckets}
       END IF;
       IF cardinality(places) > 0 THEN
-        INSERT INTO @.places (bucket, holder, ends)
-        SELECT buckets[n.b], claims[n.c], moment + claim_ms[n.c] * interval '1 millisecond'
+        INSERT INTO @.places (bucket, holder, ends, count)
+        SELECT buckets[n.b], claims[n.c], moment + claim_ms[n.c] * interval '1 millisecond', counts[n.c]
         FROM unnest(slot_call, slot_bucket, taken) n (c, b, taken) WHERE n.taken
         ON CONFLICT (bucket, holder) DO UPDATE SET ends = excluded.ends;
       END IF;
@@ -200,7 +211,7 @@ export const admissionSchema: string = `
         ${relaxing}
       END IF;
       RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
-        'balances', standing, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);
+        'balances', standing, 'ahead', more, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);
     END
     $f$;
 `

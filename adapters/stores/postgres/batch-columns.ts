@@ -32,6 +32,9 @@ export const admissionTypes = {
   cap_tokens: 'bigint[]',
   cap_calls: 'bigint[]',
   scopes: 'jsonb',
+  slice: 'text',
+  slice_ms: 'float8',
+  more: 'int',
 } as const
 
 /** The columns of a batch of endings. */
@@ -57,6 +60,7 @@ export const endingTypes = {
   draw_ids: 'text[]',
   draw_slice: 'int[]',
   draw_amount: 'bigint[]',
+  draw_tokens: 'bigint[]',
   draw_ms: 'float8[]',
   draw_claim_ms: 'float8[]',
   slices: 'text[]',
@@ -111,7 +115,9 @@ class Numbered {
   }
 }
 
-type Columns<T> = { readonly [column in keyof T]: readonly unknown[] }
+type Columns<T> = {
+  readonly [column in keyof T]: T[column] extends 'text' | 'int' | 'float8' ? unknown : readonly unknown[]
+}
 
 function ratesOf(rules: readonly RateRule[], buckets: Numbered) {
   return {
@@ -141,10 +147,17 @@ export function admissionColumns(calls: readonly AdmissionItem[]): string {
     payers: calls.map(({ hold }) => (hold === undefined ? 0 : accounts.of(hold.account))),
     amounts: calls.map(({ hold }) => String(hold?.amount ?? 0)),
     ...capsOf(calls),
+    ...sliceOf(calls),
     buckets: buckets.names,
     accounts: accounts.names,
   }
   return JSON.stringify(columns)
+}
+
+/** The slice to draw with a call that is alone in its batch. */
+function sliceOf([call, ...others]: readonly AdmissionItem[]) {
+  const { id = '', ms = 0, calls = 0 } = (others.length === 0 ? call?.slice : undefined) ?? {}
+  return { slice: id, slice_ms: ms, more: calls }
 }
 
 /** The claims of caps. `scopes` are the distinct ones apart from their limits. */
@@ -219,6 +232,7 @@ function drawsOf(draws: SliceEnds['draws'], buckets: Numbered, accounts: Numbere
     draw_ids: draws.map(({ hold }) => hold.id),
     draw_slice: draws.map(({ slice }) => slices.of(slice)),
     draw_amount: draws.map(({ hold }) => String(hold.amount)),
+    draw_tokens: draws.map(({ hold }) => String(hold.tokens ?? 0)),
     draw_ms: draws.map(({ hold }) => hold.leaseMs),
     draw_claim_ms: draws.map(({ claim }) => claim.leaseMs),
     slice_of: parts.map(({ slice }) => slice),

@@ -1,5 +1,9 @@
 /** The tables of caps, and the SQL functions that the functions of the ledger share. */
+import { slicePrefix } from '../index.ts'
 import { plannedOnce } from './batch-columns.ts'
+
+/** The holds of slices: no other ids are between these two. */
+const ofSlices = `hold > '${slicePrefix}' AND hold < '${slicePrefix}~'`
 
 /**
  * `caps` has one row per cap, whose lock serializes all that concerns the cap; `cap_use` one per cap and period. What an open
@@ -38,9 +42,11 @@ export const capsSchema: string = `
       start float8 NOT NULL,
       money bigint NOT NULL,
       tokens bigint NOT NULL,
+      calls int NOT NULL DEFAULT 1,
       PRIMARY KEY (hold, name, kind)
     );
     CREATE INDEX ON @.cap_holds (name, kind);
+    CREATE INDEX ON @.cap_holds (name, kind) WHERE ${ofSlices};
     -- Where settlements count, for refunds.
     CREATE TABLE @.cap_charges (
       hold text COLLATE "C" PRIMARY KEY,
@@ -122,9 +128,9 @@ export const capsSchema: string = `
           WITH gone AS (
             DELETE FROM @.cap_holds c WHERE c.name = expired.name AND c.kind = expired.kind
               AND coalesce((SELECT h.ends FROM @.holds h WHERE h.id = c.hold) <= moment, true)
-            RETURNING c.start, c.money, c.tokens
+            RETURNING c.start, c.money, c.tokens, c.calls
           )
-          SELECT start, sum(money) AS money, sum(tokens) AS tokens, count(*) AS calls FROM gone GROUP BY start ORDER BY start
+          SELECT start, sum(money) AS money, sum(tokens) AS tokens, sum(calls) AS calls FROM gone GROUP BY start ORDER BY start
         LOOP
           UPDATE @.cap_use SET held_money = held_money - r.money, held_tokens = held_tokens - r.tokens,
             held_calls = held_calls - r.calls
@@ -146,7 +152,10 @@ export const capsSchema: string = `
       RETURN (
         SELECT coalesce(jsonb_agg(jsonb_build_object('start', s.start, 'end', s.finish,
           'resetsAt', coalesce(s.first, s.finish + s.rolling), 'settled', ARRAY[s.money, s.tokens, s.calls]::text[],
-          'held', ARRAY[s.held_money, s.held_tokens, s.held_calls]::text[], 'limits', s.limits) ORDER BY s.i), '[]')
+          'held', ARRAY[s.held_money, s.held_tokens, s.held_calls]::text[], 'limits', s.limits,
+          'ahead', (SELECT sum(c.calls)::text FROM @.cap_holds c WHERE c.name = s.name AND c.kind = s.kind
+            AND ${ofSlices} AND c.start BETWEEN s.start - s.rolling AND s.start))
+          ORDER BY s.i), '[]')
         FROM @.cap_states(claims, date_part('epoch', moment) * 1000) s
       );
     END

@@ -32,6 +32,8 @@ interface RawState {
 /** A row of `read_caps`. */
 interface ReadState extends RawState {
   readonly limits: Overrides
+  /** Null if there are no slices. */
+  readonly ahead: string | null
 }
 
 /** The caps in the result of `admit_calls`. `scope` is the position from 1 of each claim in the columns per scope. */
@@ -95,7 +97,8 @@ export function postgresCaps(database: Database, sql: Sql): LedgerCaps {
         if (row.start === null || row.end === null) {
           throw new Error(`the clock of the database is outside the periods of the cap "${claim.name}"`)
         }
-        return stateOf(claim, row, row.limits)
+        const state = stateOf(claim, row, row.limits)
+        return row.ahead === null ? state : { ...state, ahead: BigInt(row.ahead) }
       })
     },
     ...sqlOverrides(sql),

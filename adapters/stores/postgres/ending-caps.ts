@@ -28,11 +28,11 @@ export const capVariables: string = `
       s int;
       later int;`
 
-/** Locks all caps that the holds or their settlements count for. Finds whether one of the holds has ended before. */
+/** Locks all caps that the holds, slices or settlements count for. Finds whether one of the holds has ended before. */
 export const lockingCaps: string = `
         SELECT scopes || (
           SELECT coalesce(jsonb_agg(jsonb_build_object('name', c.name, 'kind', c.kind)), '[]') FROM @.cap_holds c
-          WHERE c.hold = ANY (ids)
+          WHERE c.hold = ANY (ids || slices || returned)
         ), EXISTS (SELECT FROM @.entries o WHERE o.kind <> 'credit' AND o.reference = ANY (ids)) INTO claims, repeated;
         IF claims <> '[]' THEN
           PERFORM @.lock_caps(claims);
@@ -130,18 +130,22 @@ const reachingMarks = `
               ${noting('mark.hold', 'mark.value + mark.more')}
             END LOOP;`
 
-/** Takes the ended holds off their caps, and counts the settlements. */
+/** Takes the holds and slices that have ended off their caps. */
+export const releasingCaps: string = `
+        WITH gone AS (
+          DELETE FROM @.cap_holds c WHERE c.hold = ANY (ids || returned)
+            AND (SELECT h.id FROM @.holds h WHERE h.id = c.hold) IS NULL
+          RETURNING c.name, c.kind, c.start, c.money, c.tokens, c.calls
+        )
+        UPDATE @.cap_use u SET held_money = u.held_money - n.money, held_tokens = u.held_tokens - n.tokens,
+          held_calls = u.held_calls - n.calls
+        FROM (
+          SELECT g.name, g.kind, g.start, sum(g.money) AS money, sum(g.tokens) AS tokens, sum(g.calls) AS calls FROM gone g
+          GROUP BY g.name, g.kind, g.start
+        ) n WHERE u.name = ANY (ARRAY(SELECT name FROM gone)) AND u.name = n.name AND u.kind = n.kind AND u.start = n.start;`
+
+/** Counts the settlements. */
 export const countingSettlements: string = `
-          WITH gone AS (
-            DELETE FROM @.cap_holds c WHERE c.hold = ANY (ids) AND (SELECT h.id FROM @.holds h WHERE h.id = c.hold) IS NULL
-            RETURNING c.name, c.kind, c.start, c.money, c.tokens
-          )
-          UPDATE @.cap_use u SET held_money = u.held_money - n.money, held_tokens = u.held_tokens - n.tokens,
-            held_calls = u.held_calls - n.calls
-          FROM (
-            SELECT g.name, g.kind, g.start, sum(g.money) AS money, sum(g.tokens) AS tokens, count(*) AS calls FROM gone g
-            GROUP BY g.name, g.kind, g.start
-          ) n WHERE u.name = ANY (ARRAY(SELECT name FROM gone)) AND u.name = n.name AND u.kind = n.kind AND u.start = n.start;
           IF cardinality(carry_charge) > 0 THEN
             ${reachingMarks}
           END IF;

@@ -1,5 +1,12 @@
 /** What ends a batch of calls in SQL: returns claims to the limits, settles or releases holds, and adds the usage of calls. */
-import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
+import {
+  capVariables,
+  countingSettlements,
+  crossingLevels,
+  lockingCaps,
+  recordingNotices,
+  releasingCaps,
+} from './ending-caps.ts'
 import { callOf, endingTypes, parametersOf, plannedOnce, relaxing, stillAwaited } from './batch-columns.ts'
 import { bucketVariables, lockingBuckets, writingBuckets } from './buckets.ts'
 import { endingSlices } from './ending-slices.ts'
@@ -36,7 +43,7 @@ export const endingSchema: string = `
         EXIT WHEN FOUND;
         INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
       END LOOP;
-      IF cardinality(ids) > 0 THEN
+      IF cardinality(accounts) > 0 THEN
         ${lockingCaps}
       END IF;
       ${stillAwaited}
@@ -112,6 +119,9 @@ export const endingSchema: string = `
         IF noticed <> '[]' THEN
           ${recordingNotices}
         END IF;
+      END IF;
+      IF claims <> '[]' THEN
+        ${releasingCaps}
       END IF;
       IF cardinality(accounts) > 0 THEN
         UPDATE @.accounts o SET balance = o.balance + changes[array_position(accounts, o.id)]
