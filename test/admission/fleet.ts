@@ -10,7 +10,11 @@ import { whole } from './scene.ts'
 /** The micro-units that a call holds. It costs 30. */
 export const most: number = 176
 
-/** The processes, a call through one of them, and the state of the account. */
+function hourly(money: string) {
+  return { name: 'hour', period: { rollingMs: 3_600_000, grainMs: 60_000 }, money } as const
+}
+
+/** The processes, a call through one of them, and the state of the account. `cap`: the most that it may spend in an hour. */
 export async function fleet(
   connect: () => PooledDatabase,
   journalMs: number,
@@ -18,14 +22,15 @@ export async function fleet(
     concurrent = 100,
     processes = 2,
     durability = 'relaxed',
-  }: { concurrent?: number; processes?: number; durability?: 'full' | 'relaxed' } = {},
+    cap,
+  }: { concurrent?: number; processes?: number; durability?: 'full' | 'relaxed'; cap?: string } = {},
 ) {
   const vendor = await vendorFor(whole)
   const { open: storage, clear } = connect()
   const gateways = Array.from({ length: processes }, () =>
     createGateway({
       keys: { 'sk-test': { account: 'acme' } },
-      groups: { default: { models: '*', rate: { concurrent } } },
+      groups: { default: { models: '*', rate: { concurrent }, ...(cap !== undefined && { caps: [hourly(cap)] }) } },
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
       billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs, durability },
       timeouts: { storeMs: 20_000 },
@@ -55,8 +60,11 @@ export async function fleet(
     })
     return status
   }
-  /** 24 callers at once spend `funds`, through all processes: every call that these suffice for is served, and none more. */
-  const spend = async (funds: number) => {
+  /**
+   * 24 callers at once spend `funds`, or as much of them as `limit`, through all processes: every call that these suffice for is
+   * served, and none more.
+   */
+  const spend = async (funds: number, limit: number = funds) => {
     await fund(funds)
     let served = 0
     const caller = async (index: number) => {
@@ -73,8 +81,8 @@ export async function fleet(
     await Promise.all(gateways.map((gateway) => gateway.close()))
     const { balance, held } = await account()
     expect({ balance, held }).toEqual({ balance: funds - 30 * served, held: 0 })
-    expect(balance).toBeGreaterThanOrEqual(0)
-    expect(balance).toBeLessThan(most)
+    expect(limit - 30 * served).toBeGreaterThanOrEqual(0)
+    expect(limit - 30 * served).toBeLessThan(most)
   }
   return { gateways, fund, account, call, spend }
 }

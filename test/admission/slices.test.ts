@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { AdmissionStore } from '../../adapters/stores/index.ts'
 import { describeOnPooled, type PooledDatabase } from '../pooled-databases.ts'
-import { fleet } from './fleet.ts'
+import { fleet, most } from './fleet.ts'
 
 /** The same database, which counts the calls that ask it for admission. */
 function counting(connect: () => PooledDatabase) {
@@ -29,6 +29,17 @@ describeOnPooled('on %s, calls that follow each other closely', (connect) => {
     await expect.poll(account, { timeout: 5_000 }).toEqual({ balance: 10_000_000 - 60 * 30, held: 0 })
   })
 
+  test('ask the database seldom with caps, too, and leave nothing held for these', async () => {
+    const { asked, connect: counted } = counting(connect)
+    const { gateways, fund, call } = await fleet(counted, 1_000, { cap: '10' })
+    await fund(10_000_000)
+    for (let made = 0; made < 60; made++) expect(await call(gateways[0])).toBe(200)
+    expect(asked.calls).toBeLessThan(25)
+    const { caps } = gateways[0].admin
+    const state = async () => (await caps.list({ account: 'acme', group: 'default' }))[0]
+    await expect.poll(state, { timeout: 5_000 }).toMatchObject({ used: { calls: 60 }, held: { calls: 0 } })
+  })
+
   test('each ask the database where nothing may wait', async () => {
     const { asked, connect: counted } = counting(connect)
     const { gateways, fund, call } = await fleet(counted, 0)
@@ -49,6 +60,22 @@ describeOnPooled('on %s, calls that follow each other closely', (connect) => {
   test('spend all money down to the last call, in whichever process', async () => {
     const { spend } = await fleet(connect, 100, { processes: 6 })
     await spend(40_000)
+  })
+
+  test('use up a cap down to the last call, in whichever process', async () => {
+    const { spend } = await fleet(connect, 100, { processes: 6, cap: '0.04' })
+    await spend(10_000_000, 40_000)
+  })
+
+  test('refuse no call for what is held of a cap in advance, even by another process', async () => {
+    const { gateways, fund, call } = await fleet(connect, 400, { cap: '1' })
+    const [first, second] = gateways
+    await fund(10_000_000)
+    for (let made = 0; made < 30; made++) expect(await call(first)).toBe(200)
+    // Enough for a call only with what the slice of the first process holds, or with what its calls no longer need.
+    const limits = { money: ((30 * 30 + most) / 1e6).toFixed(6) }
+    await first.admin.caps.override({ account: 'acme', group: 'default', cap: 'hour', limits })
+    expect(await call(second)).toBe(200)
   })
 
   test('refuse no call for what is held in advance, even of another process', async () => {

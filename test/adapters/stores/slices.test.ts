@@ -1,7 +1,7 @@
 /** What a process draws in advance. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AdmissionStore, Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
+import type { AdmissionStore, CapClaim, Hold, LimitClaim, SliceEnds } from '../../../adapters/stores/index.ts'
 import { Slices } from '../../../src/admission/slices/slices.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { describeOnPooled, type PooledDatabase } from '../../pooled-databases.ts'
@@ -11,6 +11,15 @@ const leaseMs = 60_000
 const credit = 1_000_000n
 const rates = [{ bucket: 'units', cost: 2, limit: 1, periodMs: 1e12, burst: 100_000 }]
 const places = [{ bucket: 'places', places: 1_000 }]
+const period = { name: 'cap of acme', window: 'always', start: 0, end: 8.64e15, rollingMs: 0 }
+const tokens = 3n
+const caps: readonly CapClaim[] = [
+  {
+    ...period,
+    periods: { boundaries: [period.start, period.end] },
+    limits: { money: 10n * credit, calls: 1_000_000n },
+  },
+]
 
 async function opened(connect: () => PooledDatabase) {
   const { open, clear } = connect()
@@ -39,8 +48,8 @@ const callOf = (id: string, amount = 10n, more: Partial<LimitClaim & Hold> = {})
   hold: { id, account, amount, leaseMs, ...more } satisfies Hold,
 })
 const sliceOf = (calls: number, ms = 1) => ({ id: `slice ${randomUUID()}`, calls, ms })
-const endOf = (id: string, amount: bigint) => ({
-  end: { id, account, amount },
+const endOf = (id: string, amount: bigint, isCapped = false) => ({
+  end: { id, account, amount, ...(isCapped && { caps: [period], tokens }) },
   returned: { id, places: ['places'], corrections: [] },
 })
 
@@ -75,11 +84,13 @@ class Process {
   readonly #admission: AdmissionStore
   readonly #random: () => number
   readonly #name: string
+  readonly #isCapped: boolean
   #made = 0
   #waiting: ReturnType<typeof endOf>[] = []
 
-  constructor(name: string, admission: AdmissionStore, random: () => number) {
+  constructor(name: string, admission: AdmissionStore, random: () => number, isCapped: boolean) {
     this.#name = name
+    this.#isCapped = isCapped
     this.#admission = admission
     this.#random = random
     this.slices = new Slices({
@@ -98,7 +109,7 @@ class Process {
     const amount = 5n + BigInt(Math.floor(this.#random() * 10))
     const { claim, hold } = callOf(id, amount)
     try {
-      const { hold: held } = await this.slices.admit(claim, hold)
+      const { hold: held } = await this.slices.admit(claim, this.#isCapped ? { ...hold, caps, tokens } : hold)
       if (held?.outcome === 'held') this.#open.push({ id, amount })
     } catch {
       this.#waiting.push({ ...endOf(id, 0n), end: { id, account } as never })
@@ -110,7 +121,7 @@ class Process {
     if (call === undefined) return
     const amount = this.#random() < 0.2 ? 0n : (call.amount * BigInt(Math.floor(this.#random() * 100))) / 100n
     this.charged.set(call.id, amount)
-    this.#waiting.push(endOf(call.id, amount))
+    this.#waiting.push(endOf(call.id, amount, this.#isCapped))
   }
 
   async write(): Promise<void> {
@@ -140,10 +151,20 @@ class Process {
 }
 
 describeOnPooled('in %s, the slices of several processes', (connect) => {
-  test.each([1, 2, 3])('leave exact books, whatever fails: seed %i', async (seed) => {
+  test.each([
+    [1, false],
+    [2, false],
+    [3, false],
+    [4, true],
+    [5, true],
+    [6, true],
+  ])('leave exact books, whatever fails: seed %i, with caps: %s', async (seed, isCapped) => {
     const { open, ledger, state } = await opened(connect)
     const random = seeded(seed)
-    const processes = Array.from({ length: 3 }, (_, index) => new Process(`p${index}`, open().admission, random))
+    const processes = Array.from(
+      { length: 3 },
+      (_, index) => new Process(`p${index}`, open().admission, random, isCapped),
+    )
     for (let round = 0; round < 120; round++) {
       const acts = processes.flatMap((process) => {
         const calls = Array.from({ length: Math.floor(random() * 4) }, () => process.call())
@@ -158,6 +179,10 @@ describeOnPooled('in %s, the slices of several processes', (connect) => {
     expect(charged).toBeGreaterThan(0n)
     expect(processes.reduce((sum, { drawn }) => sum + drawn, 0)).toBeGreaterThan(50)
     expect(await state()).toMatchObject({ balance: credit - charged, held: 0n, places: 1_000 })
+    const [cap] = (await ledger.caps?.read(caps)) ?? []
+    const calls = isCapped ? BigInt(processes.reduce((sum, each) => sum + each.charged.size, 0)) : 0n
+    const settled = { money: isCapped ? charged : 0n, tokens: tokens * calls, calls }
+    expect(cap).toMatchObject({ settled, held: { money: 0n, tokens: 0n, calls: 0n } })
     const { items } = (await ledger.entries?.(account, { limit: 1_000 })) ?? { items: [] }
     expect(items.filter(({ overage }) => overage > 0n)).toEqual([])
   })
