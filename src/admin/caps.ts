@@ -36,7 +36,7 @@ export interface CapView {
   readonly limits: CapAmountsView
   /** What calls that have ended used. */
   readonly used: Required<CapAmountsView>
-  /** What open calls hold in addition. */
+  /** What open calls hold in addition, and those for which processes have drawn in advance. */
   readonly held: Required<CapAmountsView>
   /** The overrides that apply now: at most one that lasts, and one with an end. */
   readonly overrides: readonly (CapLimitsChange & {
@@ -68,7 +68,8 @@ export class CapAdmin {
 
   /**
    * Replaces limits of a cap for one account, key or user (`per` of the cap), for a time or for good. Applies to every call
-   * that begins afterwards, in all processes, whatever the period of the cap. Throws a 404 if the subject has no such cap.
+   * that begins afterwards, in all processes, whatever the period of the cap; for twice `billing.journalMs`, a process may admit
+   * calls by what it has held before. Throws a 404 if the subject has no such cap.
    */
   async override(request: CapOverrideRequest): Promise<CapView> {
     requireValid(rules.override, request)

@@ -134,7 +134,7 @@ export class LedgerModel {
       held: {
         money: sum(held, (each) => each.amounts.money),
         tokens: sum(held, (each) => each.amounts.tokens),
-        calls: BigInt(held.length),
+        calls: sum(held, (each) => each.amounts.calls),
       },
     }
   }

@@ -150,7 +150,8 @@ export class Fleet {
   }
 
   #options(machine: Machine): GatewayOptions {
-    const { caps, whenDown, rate, concurrent, journalMs } = this.#plan
+    const { caps, whenDown, rate, concurrent, journalMs, isAmple } = this.#plan
+    const times = isAmple ? 50 : 1
     const checks = this.#checks
     return {
       authenticate: ({ headers }) => ({
@@ -165,7 +166,7 @@ export class Fleet {
         default: {
           models: '*',
           rate: { ...rate, concurrent },
-          ...(caps && { caps: [{ name: 'day', period: 'day', money: '0.002', calls: 20 }] }),
+          ...(caps && { caps: [{ name: 'day', period: 'day', money: `${0.002 * times}`, calls: 20 * times }] }),
         },
       },
       billing: {
@@ -174,7 +175,9 @@ export class Fleet {
         leaseMs,
         journalMs,
         ...(caps && {
-          caps: [{ name: 'house', per: 'all', period: { rollingMs: 3_600_000, grainMs: 60_000 }, tokens: 9_000 }],
+          caps: [
+            { name: 'house', per: 'all', period: { rollingMs: 3_600_000, grainMs: 60_000 }, tokens: 9_000 * times },
+          ],
         }),
       },
       limits: { whenDown, leaseMs },

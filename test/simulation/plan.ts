@@ -228,7 +228,7 @@ function amplePlan(plan: Plan): Plan {
   }
   return {
     ...plan,
-    caps: false,
+    caps: seeded(plan.seed)() < 0.5,
     rate: of([
       { requests: '16/min', tokens: '90000/min' },
       { requests: '600/min', tokens: '9000/min' },

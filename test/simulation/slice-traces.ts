@@ -2,7 +2,7 @@
 import type { SliceDraw, SliceReturn, SliceWish } from '../../src/admission/contract.ts'
 import type { Hold } from '../../src/money/ledger/contract.ts'
 import type { LimitClaim, RateRule } from '../../src/money/limits/contract.ts'
-import type { LedgerModel } from '../model/ledger-model.ts'
+import { periodAt, type LedgerModel } from '../model/ledger-model.ts'
 import { LimitModel } from '../model/store-models.ts'
 import { Violation } from './request.ts'
 import type { Machine } from './scheduler.ts'
@@ -21,6 +21,7 @@ interface Traced {
   /** Left of it. */
   readonly units: Map<string, number>
   money: bigint
+  tokens: bigint
   calls: number
 }
 
@@ -66,9 +67,11 @@ export class SliceTraces {
 
   /** A slice is drawn with a call. */
   draw({ id, ms }: SliceWish, calls: number, claim: LimitClaim, hold: Hold, by: Machine, now: number): void {
-    const { account, amount, leaseMs } = hold
-    const amounts = { money: amount * BigInt(calls), tokens: 0n, calls: 0n }
-    this.#ledger.holds.set(id, { account, amounts, periods: [], until: now + leaseMs })
+    const { account, amount, leaseMs, caps = [], tokens = 0n } = hold
+    const periods = caps.map((claim) => periodAt(claim, now))
+    if (periods.some(({ end }) => end < now + ms)) throw new Violation('a slice ends in the periods of its caps', id)
+    const amounts = { money: amount * BigInt(calls), tokens: tokens * BigInt(calls), calls: BigInt(calls) }
+    this.#ledger.holds.set(id, { account, amounts, periods, until: now + leaseMs })
     this.#limits.drawAhead(id, calls, claim, now)
     this.#longestMs = Math.max(this.#longestMs, ms)
     const units = new Map(claim.rates.map(({ bucket, cost }) => [bucket, cost * calls]))
@@ -81,6 +84,7 @@ export class SliceTraces {
       leased: now + leaseMs,
       units,
       money: amounts.money,
+      tokens: amounts.tokens,
       calls,
     })
   }
@@ -109,11 +113,12 @@ export class SliceTraces {
     if (isFirst && from === undefined && slice.leased > now)
       throw new Violation('a slice is returned after its draws', `${hold.id} of ${name}`)
     if (from === undefined || ledger.holds.has(hold.id) || ledger.ended.has(hold.id)) return isFirst
-    const { account, amount, leaseMs } = hold
-    const left = { ...from.amounts, money: from.amounts.money - amount }
-    ledger.holds.set(name, { account, amounts: left, periods: [], until: from.until })
-    const amounts = { money: amount, tokens: 0n, calls: 0n }
-    ledger.holds.set(hold.id, { account, amounts, periods: [], until: now + leaseMs })
+    const { account, leaseMs } = hold
+    const { amounts, periods, until } = from
+    const part = { money: hold.amount, tokens: hold.tokens ?? 0n, calls: 1n }
+    const [money, tokens, calls] = [amounts.money - part.money, amounts.tokens - part.tokens, amounts.calls - 1n]
+    ledger.holds.set(name, { account, amounts: { money, tokens, calls }, periods, until })
+    ledger.holds.set(hold.id, { account, amounts: part, periods, until: now + leaseMs })
     limits.moveAhead(name, claim, now)
     return isFirst
   }
@@ -137,6 +142,11 @@ export class SliceTraces {
     }
   }
 
+  /** The number of open slices of which all calls are drawn. A store may count one for what is left of each. */
+  get emptied(): number {
+    return [...this.#slices].filter(([id, { calls }]) => calls === 0 && this.#ledger.holds.has(id)).length
+  }
+
   /** A slice that is held `ms` after its time, although its process is healthy. One that was returned before it was drawn may be. */
   left(isHealthy: (machine: Machine) => boolean, ms: number, now: number): string | undefined {
     for (const [id, { by, until }] of this.#slices) {
@@ -152,11 +162,12 @@ export class SliceTraces {
     for (const slice of this.#slices.values()) slice.until = Infinity
   }
 
-  #take(slice: Traced, { id, amount }: Hold, { rates }: LimitClaim): void {
+  #take(slice: Traced, { id, amount, tokens = 0n }: Hold, { rates }: LimitClaim): void {
     this.#drawn.add(id)
     slice.calls--
     slice.money -= amount
-    let isOver = slice.calls < 0 || slice.money < 0n
+    slice.tokens -= tokens
+    let isOver = slice.calls < 0 || slice.money < 0n || slice.tokens < 0n
     for (const { bucket, cost } of rates) {
       const left = (slice.units.get(bucket) ?? 0) - cost
       slice.units.set(bucket, left)

@@ -152,7 +152,7 @@ export class World implements Network {
         return this.#refund(event.part)
       case 'limit': {
         if (!this.#plan.caps) return
-        const limits = { calls: Math.floor(event.part * 30) }
+        const limits = { calls: Math.floor(event.part * (this.#plan.isAmple ? 300 : 30)) }
         const override = { account: accounts[0], group: 'default', cap: 'day', limits }
         return this.#clients.manage(({ admin }) => admin.caps.override(override), event.process, 1)
       }
