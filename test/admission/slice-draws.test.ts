@@ -67,6 +67,38 @@ test('a slice that a call has not fitted into goes back by its time, although no
   expect((await returned.promise).returns).toMatchObject([{ account: 'acme' }])
 })
 
+test('a slice admits calls with its caps, as long as it holds enough tokens for them', async () => {
+  const asked: string[] = []
+  const slices = new Slices({
+    ms: 60_000,
+    admit: (_, { id, caps = [] }, slice) => {
+      asked.push(id)
+      const limits = { admitted: true, left: [], free: [] }
+      const states = caps.map(({ name, window }) => ({ ...stateOf(name, window), limits: {} }))
+      return { limits, hold: { outcome: 'held', balance: 1_000n, caps: states }, ...(slice && { ahead: slice.calls }) }
+    },
+    finish: () => undefined,
+  })
+  const admit = async (id: string, name: string, tokens: bigint, limit = 100n) => {
+    const caps = [{ name, window: 'always', periods: { boundaries: [0, 8e15] }, limits: { tokens: limit } }]
+    const hold = { id, account: 'acme', amount: 1n, leaseMs: 60_000, caps, tokens }
+    return slices.admit({ id, rates: [], places: [], leaseMs: 60_000 }, hold)
+  }
+  for (const id of ['alone', 'first', 'second']) await admit(id, 'a', 5n)
+  const { hold } = await admit('drawn', 'a', 5n)
+  expect(hold?.caps).toMatchObject([{ name: 'a', window: 'always', start: 0 }])
+  await admit('of another cap', 'b', 5n)
+  await admit('of another limit', 'a', 5n, 99n)
+  await admit('too large', 'a', 16n)
+  expect(asked).toEqual(['alone', 'first', 'drawn', 'of another cap', 'of another limit', 'too large'])
+  await slices.close()
+})
+
+function stateOf(name: string, window: string) {
+  const nothing = { money: 0n, tokens: 0n, calls: 0n }
+  return { name, window, start: 0, end: 8e15, rollingMs: 0, resetsAt: 8e15, settled: nothing, held: nothing }
+}
+
 test('a slice that goes back long after its time gives no units back, which have come back by themselves', async () => {
   const rate = { bucket: 'requests', limit: 10, periodMs: 1_000, burst: 10, cost: 1 }
   const hold = { id: 'first', account: 'acme', amount: 1n, leaseMs: 60_000 }
