@@ -19,7 +19,9 @@ export const drawingSlice: string = `
         FOR i IN 1..cardinality(places) LOOP
           more := least(more, (free[i] - 1) / ${shares.places});
         END LOOP;
-        more := greatest(0, least(more, balances[payers[1]] / nullif(amounts[1] * ${shares.units}, 0)));
+        IF NOT unlimited[payers[1]] THEN
+          more := greatest(0, least(more, balances[payers[1]] / nullif(amounts[1] * ${shares.units}, 0)));
+        END IF;
         FOR i IN 1..cardinality(cap_scope) LOOP
           s := first_of[cap_scope[i]];
           IF finishes[s] < moment_ms + slice_ms THEN

@@ -54,7 +54,7 @@ const endOf = (id: string, amount: bigint, isCapped = false) => ({
 })
 
 describeOnPooled('in %s, a slice', (connect) => {
-  test('is drawn for fewer calls, or none, where there is less than plenty of anything', async () => {
+  test('is drawn for fewer calls, or none, where there is less than plenty of anything that limits the account', async () => {
     const { admission, ledger, limits } = await opened(connect)
     const drawn = async (more: Partial<LimitClaim & Hold>, amount = 10n) => {
       const { claim, hold } = callOf(randomUUID(), amount, more)
@@ -69,7 +69,7 @@ describeOnPooled('in %s, a slice', (connect) => {
     expect(await drawn({ places: [{ bucket: 'two', places: 2 }] })).toBe(0)
     expect(await drawn({ places: [{ bucket: 'fifty', places: 50 }] })).toBe(3)
     await ledger.open({ id: 'unlimited', unlimited: true })
-    expect(await drawn({ account: 'unlimited' })).toBe(0)
+    expect(await drawn({ account: 'unlimited' }, 50_000n)).toBe(8)
     expect(await drawn({ account: 'unknown' })).toBe(0)
   })
 })
