@@ -23,6 +23,9 @@ const options = (name: string, otherwise: number) => text(name, String(otherwise
 const option = (name: string, otherwise: number) => options(name, otherwise)[0] as number
 const [rate, seconds, warm, stall] = [option('rate', 400), option('seconds', 20), option('warm', 5), option('stall', 0)]
 const lastsMs = option('lasts', 0)
+const each = option('each', 1)
+if (options('processes', 24).some((processes) => processes % each > 0))
+  throw new Error('--each must divide every number of --processes')
 
 const name = ownName()
 const kind = text('kind', 'postgres') as Kind
@@ -30,7 +33,6 @@ const redis = kind === 'redis' ? await redisServer() : undefined
 const cluster = kind === 'redis-cluster' ? await redisCluster(15_000, { replicas: false }) : undefined
 const ports = cluster?.ports ?? (redis === undefined ? [] : [redis.port])
 const watch = kind === 'postgres' ? watchPostgres(postgresPool(1)) : await watchRedis(ports)
-const each = option('each', 1)
 const bundle = JSON.parse(text('options', '{}')) as object
 const caps = option('caps', 0)
 const opening: Opening = { kind, name, options: bundle, ports, caps, gateways: each }
