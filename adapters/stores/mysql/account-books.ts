@@ -123,12 +123,16 @@ export class AccountBooks {
   }
 
   /** Holds for a slice of so many calls, with a call that is held. */
-  holdAhead({ account, amount, leaseMs }: Hold, id: string, calls: number): void {
-    this.#make({ id, account, amount: amount * BigInt(calls), leaseMs })
+  holdAhead({ amount, tokens = 0n, ...like }: Hold, id: string, count: number): void {
+    const calls = BigInt(count)
+    const slice = { ...like, id, amount: amount * calls, tokens: tokens * calls }
+    this.#make(slice)
+    this.#caps.make(slice, calls)
   }
 
   /** Makes a part of a slice the hold of a call. Returns whether it was not that before, and may become it. */
-  moveDraw({ slice, hold }: SliceDraw): boolean {
+  moveDraw(draw: SliceDraw): boolean {
+    const { slice, hold } = draw
     const own = this.#holds.get(slice)
     if (this.#ended.has(hold.id) || this.#holds.has(hold.id)) return false
     if (own === undefined || own.account !== hold.account || own.amount < hold.amount) return false
@@ -136,6 +140,7 @@ export class AccountBooks {
     this.#smaller.add(slice)
     this.#change(hold.account, hold.amount)
     this.#make(hold)
+    this.#caps.moveDraw(draw)
     return true
   }
 
@@ -147,6 +152,7 @@ export class AccountBooks {
     this.#holds.delete(id)
     this.#smaller.delete(id)
     this.#gone.add(id)
+    this.#caps.release(id)
   }
 
   /** Settles a hold, or releases it if there is no amount. */

@@ -66,7 +66,8 @@ export class Calls {
       const caps = new CapBooks(ask)
       const question = { claims, holds: [], periods: [] }
       await caps.read(await caps.lock(question), question)
-      const states = claims.map((claim) => caps.state(claim))
+      const ahead = await caps.ahead(claims)
+      const states = claims.map((claim, index) => ({ ...caps.state(claim), ahead: ahead[index] as bigint }))
       caps.write()
       return states
     })
@@ -90,9 +91,11 @@ export class Calls {
     const returns = [...endings.flatMap(({ returned }) => returned ?? []), ...given]
     const ends = endings.flatMap(({ end }) => end ?? [])
     const question = {
-      claims: holds.flatMap(({ caps = [] }) => caps),
-      holds: [...holds.filter(({ caps = [] }) => caps.length > 0), ...ends].map(({ id }) => id),
+      claims: calls.flatMap(({ hold }) => hold?.caps ?? []),
+      moved: draws.flatMap(({ hold }) => hold.caps ?? []),
+      holds: [...holds.filter(({ caps = [] }) => caps.length > 0), ...ofSlices, ...ends].map(({ id }) => id),
       periods: ends.flatMap(({ caps = [] }) => caps),
+      isPartial: given.length > 0 || ends.some(({ amount }) => amount === undefined),
     }
     return this.#database.transaction(async (ask) => {
       const caps = new CapBooks(ask)
@@ -100,7 +103,7 @@ export class Calls {
       const locked = [buckets.lock(claims, returns), accounts.lock(holds, ends), caps.lock(question)]
       const now = Math.max(...(await Promise.all(locked)))
       await Promise.all([buckets.read(now, claims, returns), accounts.read(now, holds, ends), caps.read(now, question)])
-      const result = act({ buckets, accounts })
+      const result = act({ now, buckets, accounts })
       buckets.write()
       accounts.write()
       caps.write()
@@ -110,11 +113,13 @@ export class Calls {
 }
 
 interface Books {
+  /** The time. */
+  readonly now: number
   readonly buckets: Buckets
   readonly accounts: AccountBooks
 }
 
-function admitted({ buckets, accounts }: Books, call: AdmissionItem): AdmissionResult {
+function admitted({ now, buckets, accounts }: Books, call: AdmissionItem): AdmissionResult {
   const { claim, hold, slice } = call
   const limits = claim && buckets.check(claim)
   if (limits?.admitted === false) return { limits }

@@ -13,25 +13,23 @@ import {
   type CapState,
   type Hold,
   type Settlement,
+  type SliceDraw,
 } from '../index.ts'
 import type { Ask } from './transaction.ts'
 import { insertRows, lockRows, marks, timeOf } from './locks.ts'
-import { capOf, CapUses } from './cap-uses.ts'
+import { CapParts, partOf, partsOfSlices, type Part } from './cap-parts.ts'
+import { capOf, CapUses, countsIn } from './cap-uses.ts'
 import { overrideOf } from '../sql/overrides.ts'
 
-/** What a hold counts in a period of a cap. */
-interface Part {
-  readonly cap: string
-  readonly start: number
-  readonly money: bigint
-  readonly tokens: bigint
-}
-
-/** The claims of a batch and the ids of its holds, and the periods in which its settlements and refunds count. */
+/** The claims of a batch and the ids of its holds and slices, and the periods in which its settlements and refunds count. */
 export interface CapQuestion {
   readonly claims: readonly CapClaim[]
+  /** The claims of draws from slices. They count in the periods of the slices. */
+  readonly moved?: readonly CapClaim[]
   readonly holds: readonly string[]
   readonly periods: readonly CapPeriod[]
+  /** Whether some of the holds may count in caps that are not among these. */
+  readonly isPartial?: boolean
 }
 
 export class CapBooks {
@@ -39,9 +37,7 @@ export class CapBooks {
   readonly #soonest = new Map<string, { ends: number; isChanged: boolean }>()
   readonly #uses = new CapUses()
   readonly #overrides = new Map<string, CapOverride[]>()
-  readonly #parts = new Map<string, Part[]>()
-  readonly #made = new Map<string, readonly Part[]>()
-  readonly #gone = new Set<string>()
+  readonly #parts = new CapParts()
   readonly #charges: (readonly unknown[])[] = []
   readonly #notices: (readonly unknown[])[] = []
   #now = 0
@@ -51,13 +47,18 @@ export class CapBooks {
   }
 
   /** Locks the caps, after the accounts. Returns the time. */
-  async lock({ claims, holds, periods }: CapQuestion): Promise<number> {
-    const [now, parts] = await Promise.all([this.#lock([...claims, ...periods].map(capOf)), this.#partsOf(holds)])
-    const more = parts.map(([, { cap }]) => cap).filter((cap) => !this.#soonest.has(cap))
-    const later = more.length === 0 ? 0 : await this.#lock(more)
+  async lock({ claims, moved = [], holds, periods, isPartial = false }: CapQuestion): Promise<number> {
+    // Read before, so that all caps are locked in their order.
+    if (isPartial) await this.#parts.read(this.#ask, holds)
+    const known = [...[...claims, ...moved, ...periods].map(capOf), ...this.#parts.caps()]
+    // The accounts are locked, so that no holds have come to count.
+    if (isPartial && known.length === 0) return 0
+    const [now] = await Promise.all([this.#lock(known), this.#parts.read(this.#ask, holds)])
+    const more = this.#parts.caps().filter((cap) => !this.#soonest.has(cap))
+    if (more.length === 0) return now
+    const later = await this.#lock(more)
     // Again, because another transaction may have taken them off those caps before this one locked them.
-    for (const [hold, part] of more.length === 0 ? parts : await this.#partsOf(holds))
-      this.#parts.set(hold, [...(this.#parts.get(hold) ?? []), part])
+    await this.#parts.read(this.#ask, holds)
     return Math.max(now, later)
   }
 
@@ -70,13 +71,6 @@ export class CapBooks {
     return timeOf(locked)
   }
 
-  /** What holds count in their caps. */
-  async #partsOf(holds: readonly string[]): Promise<readonly (readonly [hold: string, part: Part])[]> {
-    if (holds.length === 0) return []
-    const text = `SELECT hold, cap, start, money, tokens FROM @.cap_holds WHERE hold IN (${marks(holds)})`
-    return (await this.#ask(text, holds)).rows.map((row) => [row['hold'] as string, partOf(row)])
-  }
-
   /** Reads what is counted, and takes off what expired holds count. */
   async read(now: number, { claims, periods }: CapQuestion): Promise<void> {
     this.#now = now
@@ -86,7 +80,7 @@ export class CapBooks {
     const from = new Map<string, number>()
     const need = (cap: string, start: number) => from.set(cap, Math.min(from.get(cap) ?? Infinity, start))
     for (const { cap, start } of expired) need(cap, start)
-    for (const part of [...this.#parts.values()].flat()) need(part.cap, part.start)
+    for (const part of this.#parts.all()) need(part.cap, part.start)
     for (const period of periods) need(capOf(period), period.start - period.rollingMs)
     for (const claim of claims) {
       const { start, rollingMs } = capPeriodAt(claim, now)
@@ -110,12 +104,7 @@ export class CapBooks {
       ...due,
       this.#now,
     ])
-    for (const row of rows) {
-      const [hold, cap] = [row['hold'] as string, row['cap'] as string]
-      this.#ask.later('DELETE FROM @.cap_holds WHERE hold = ? AND cap = ?', [hold, cap])
-      const left = this.#parts.get(hold)?.filter((part) => part.cap !== cap)
-      if (left !== undefined) this.#parts.set(hold, left)
-    }
+    for (const row of rows) this.#parts.expire(this.#ask, row['hold'] as string, row['cap'] as string)
     const next = await this.#ask(`SELECT c.cap, min(h.ends) AS soonest FROM ${joined} AND h.ends > ? GROUP BY c.cap`, [
       ...due,
       this.#now,
@@ -144,26 +133,55 @@ export class CapBooks {
     return { ...period, resetsAt: first ?? period.end + period.rollingMs, settled, held, limits }
   }
 
-  /** Holds for all caps, or for none. */
-  hold({ id, amount, tokens = 0n, leaseMs, caps = [] }: Hold): { fits: boolean; states: readonly CapState[] } {
-    const states = () => caps.map((claim) => this.state(claim))
-    if (!states().every((state) => capFits(state, { money: amount, tokens, calls: 1n })))
-      return { fits: false, states: states() }
-    const parts = caps.map((claim) => {
+  /** How many calls slices hold for each claim, in the periods that count. */
+  async ahead(claims: readonly CapClaim[]): Promise<readonly bigint[]> {
+    const parts = await partsOfSlices(this.#ask, claims.map(capOf))
+    return claims.map((claim) => {
       const period = capPeriodAt(claim, this.#now)
-      const part = { cap: capOf(claim), start: period.start, money: amount, tokens }
-      this.#count(part, 1n, period.end + period.rollingMs)
-      const ends = Math.min(this.#soonest.get(part.cap)?.ends ?? Infinity, this.#now + leaseMs)
-      this.#soonest.set(part.cap, { ends, isChanged: true })
+      const counted = parts.filter(({ cap, start }) => cap === capOf(claim) && countsIn(period, start))
+      return counted.reduce((sum, { calls }) => sum + calls, 0n)
+    })
+  }
+
+  /** Holds for all caps, or for none. */
+  hold(wanted: Hold): { fits: boolean; states: readonly CapState[] } {
+    const { amount: money, tokens = 0n, caps = [] } = wanted
+    const states = () => caps.map((claim) => this.state(claim))
+    if (!states().every((state) => capFits(state, { money, tokens, calls: 1n })))
+      return { fits: false, states: states() }
+    this.make(wanted, 1n)
+    return { fits: true, states: states() }
+  }
+
+  /** Holds for so many calls, whether or not they fit. */
+  make({ id, amount: money, tokens = 0n, leaseMs, caps = [] }: Hold, calls: bigint): void {
+    const parts = caps.map((claim) => {
+      const { start, end, rollingMs } = capPeriodAt(claim, this.#now)
+      const part = { cap: capOf(claim), start, money, tokens, calls }
+      this.#count(part, 1n, end + rollingMs)
       return part
     })
-    this.#made.set(id, parts)
-    return { fits: true, states: states() }
+    this.#parts.put(id, parts)
+    this.#expects(parts, leaseMs)
+  }
+
+  /** Moves what a call counts from the slice that has admitted it to its own hold, in the periods of the slice. */
+  moveDraw(draw: SliceDraw): void {
+    const { id, leaseMs } = draw.hold
+    this.#parts.moveDraw(draw)
+    this.#expects(this.#parts.of(id), leaseMs)
+  }
+
+  /** Notes when parts may expire. */
+  #expects(parts: readonly Part[], leaseMs: number): void {
+    const ends = this.#now + leaseMs
+    for (const { cap } of parts)
+      if (ends < (this.#soonest.get(cap)?.ends ?? Infinity)) this.#soonest.set(cap, { ends, isChanged: true })
   }
 
   /** The states of the caps of an open hold, in the periods in which it was made. */
   statesOf(hold: string, claims: readonly CapClaim[]): CapState[] {
-    const parts = this.#parts.get(hold) ?? []
+    const parts = this.#parts.of(hold)
     return claims.flatMap((claim) => {
       const part = parts.find(({ cap }) => cap === capOf(claim))
       const use = part && this.#uses.of(part.cap, part.start)
@@ -176,8 +194,8 @@ export class CapBooks {
 
   /** Takes off what a hold that is no longer open counts. */
   release(hold: string): void {
-    for (const part of this.#parts.get(hold) ?? []) this.#count(part, -1n)
-    if (this.#parts.delete(hold)) this.#gone.add(hold)
+    for (const part of this.#parts.of(hold)) this.#count(part, -1n)
+    this.#parts.delete(hold)
   }
 
   /** Counts a settlement, and records the notices of the thresholds that it reaches. */
@@ -207,13 +225,8 @@ export class CapBooks {
   }
 
   write(): void {
-    if (this.#gone.size > 0)
-      this.#ask.later(`DELETE FROM @.cap_holds WHERE hold IN (${marks([...this.#gone])})`, [...this.#gone])
+    this.#parts.write(this.#ask)
     this.#uses.write(this.#ask)
-    const parts = [...this.#made].flatMap(([hold, made]) =>
-      made.map(({ cap, start, money, tokens }) => [hold, cap, start, money, tokens]),
-    )
-    insertRows(this.#ask, 'cap_holds', ['hold', 'cap', 'start', 'money', 'tokens'], parts)
     const changed = [...this.#soonest].filter(([, { isChanged }]) => isChanged)
     const caps = changed.map(([cap, { ends }]) => [cap, ends === Infinity ? null : ends])
     insertRows(this.#ask, 'caps', ['cap', 'soonest'], caps, ['soonest'])
@@ -224,11 +237,11 @@ export class CapBooks {
   }
 
   /** Adds a part to what is held, or takes it off. */
-  #count({ cap, start, money, tokens }: Part, sign: 1n | -1n, ends: number = 0): void {
+  #count({ cap, start, money, tokens, calls }: Part, sign: 1n | -1n, ends: number = 0): void {
     const { held } = this.#uses.changed(cap, start, ends)
     held.money += sign * money
     held.tokens += sign * tokens
-    held.calls += sign
+    held.calls += sign * calls
   }
 
   #settled(period: CapPeriod, amounts: CapAmounts): void {
@@ -237,9 +250,4 @@ export class CapBooks {
     settled.tokens += amounts.tokens
     settled.calls += amounts.calls
   }
-}
-
-function partOf(row: Readonly<Record<string, unknown>>): Part {
-  const [money, tokens] = [BigInt(row['money'] as string), BigInt(row['tokens'] as string)]
-  return { cap: row['cap'] as string, start: Number(row['start']), money, tokens }
 }

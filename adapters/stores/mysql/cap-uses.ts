@@ -19,12 +19,8 @@ export class CapUses {
   readonly #caps = new Map<string, Map<number, Use>>()
 
   add(row: TableRow): void {
-    const amounts = (prefix: string) => ({
-      money: BigInt(row[`${prefix}money`] as string),
-      tokens: BigInt(row[`${prefix}tokens`] as string),
-      calls: BigInt(row[`${prefix}calls`] as string),
-    })
-    const use = { ends: Number(row['ends']), settled: amounts(''), held: amounts('held_'), isChanged: false }
+    const [settled, held] = [amountsOf(row), amountsOf(row, 'held_')]
+    const use = { ends: Number(row['ends']), settled, held, isChanged: false }
     this.#put(row['cap'] as string, Number(row['start']), use)
   }
 
@@ -41,10 +37,7 @@ export class CapUses {
 
   /** The sums of the periods that count in a period, and when the first one of them with use counts no longer. */
   sums(period: CapPeriod): { first: number | undefined; settled: CapAmounts; held: CapAmounts } {
-    const from = period.start - period.rollingMs
-    const counted = [...(this.#caps.get(capOf(period)) ?? [])].filter(
-      ([start]) => start >= from && start <= period.start,
-    )
+    const counted = [...(this.#caps.get(capOf(period)) ?? [])].filter(([start]) => countsIn(period, start))
     const uses = counted.map(([, use]) => use)
     const ends = uses.filter(isUsed).map((use) => use.ends)
     return {
@@ -68,6 +61,20 @@ export class CapUses {
     const periods = this.#caps.get(cap) ?? new Map<number, Use>()
     this.#caps.set(cap, periods.set(start, use))
     return use
+  }
+}
+
+/** Whether the use of the period that begins at `start` counts in a period. */
+export function countsIn(period: CapPeriod, start: number): boolean {
+  return start >= period.start - period.rollingMs && start <= period.start
+}
+
+/** The amounts in the columns of a row whose names begin with `prefix`. */
+export function amountsOf(row: TableRow, prefix: string = ''): Amounts {
+  return {
+    money: BigInt(row[`${prefix}money`] as string),
+    tokens: BigInt(row[`${prefix}tokens`] as string),
+    calls: BigInt(row[`${prefix}calls`] as string),
   }
 }
 

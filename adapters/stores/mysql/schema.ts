@@ -62,7 +62,7 @@ const ledgerTables = `
  * `caps` has one row per cap, whose lock serialises all that concerns it; `cap_use` one per cap and period. What an open hold
  * counts is included in the columns `held_*`, and kept in `cap_holds`. A hold that expires is returned twice: to its account by
  * the next transaction that locks this, and to each of its caps by the next one that locks the cap and finds `soonest` past: no
- * hold in `cap_holds` expires before. `cap_charges` says where settlements count, for refunds.
+ * hold in `cap_holds` expires before. A slice counts `calls` calls there. `cap_charges` says where settlements count, for refunds.
  */
 const capsTables = `
     CREATE TABLE @.caps (cap varbinary(2048) PRIMARY KEY, soonest double) ${dialect.table};
@@ -85,8 +85,9 @@ const capsTables = `
       start double NOT NULL,
       money bigint NOT NULL,
       tokens bigint NOT NULL,
+      calls int NOT NULL DEFAULT 1,
       PRIMARY KEY (hold, cap),
-      INDEX cap_holds_of (cap)
+      INDEX cap_holds_of (cap, hold)
     ) ${dialect.table};
     CREATE TABLE @.cap_charges (
       hold varbinary(1024) PRIMARY KEY,
