@@ -8,18 +8,18 @@ import { capMeasures, type HoldVerdict, type LimitVerdict } from './index.ts'
  */
 export const shares = { units: 64, places: 16 } as const
 
-/** For how many calls to draw, with a call that is admitted. `limits` and `held`: what is left with it. `now`: the time of the store. */
+/** For how many calls to draw, with a call that is admitted. `limits` and `held`: what is left with it. `now`: as of the store. */
 export function callsAhead(
   { claim, hold, slice }: AdmissionItem,
   limits: LimitVerdict | undefined,
   { balance, caps = [] }: HoldVerdict,
-  now: number,
+  { now, isUnlimited }: { readonly now: number; readonly isUnlimited: boolean },
 ): number {
-  if (slice === undefined || hold === undefined || balance < 0n || hold.durable === true) return 0
+  if (slice === undefined || hold === undefined || hold.durable === true) return 0
   if (caps.some(({ end }) => end < now + slice.ms)) return 0
   const { amount: money, tokens = 0n } = hold
   const needs = { money, tokens, calls: 1n }
-  const most = [slice.calls, share(balance, money)]
+  const most = [slice.calls, isUnlimited ? Infinity : share(balance, money)]
   for (const [index, { cost }] of (claim?.rates ?? []).entries())
     most.push(cost === 0 ? Infinity : (limits?.left[index] ?? 0) / (cost * shares.units))
   for (const free of limits?.free ?? []) most.push(free / shares.places)

@@ -122,6 +122,11 @@ export class AccountBooks {
     return { outcome: 'held', balance: found.balance, ...(capped && { caps: capped.states }) }
   }
 
+  /** Whether the holds of an account succeed whatever its balance. */
+  isUnlimited(account: string): boolean {
+    return this.#account(account).isUnlimited
+  }
+
   /** Holds for a slice of so many calls, with a call that is held. */
   holdAhead({ amount, tokens = 0n, ...like }: Hold, id: string, count: number): void {
     const calls = BigInt(count)

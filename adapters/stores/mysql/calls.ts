@@ -127,7 +127,10 @@ function admitted({ now, buckets, accounts }: Books, call: AdmissionItem): Admis
   if (held !== undefined && held.outcome !== 'held') return { ...(limits && { limits }), hold: held }
   if (claim !== undefined) buckets.draw(claim)
   const after = claim && limits && verdictAfter(claim, limits)
-  const ahead = held === undefined ? 0 : callsAhead(call, after, held, now)
+  const ahead =
+    hold === undefined || held === undefined
+      ? 0
+      : callsAhead(call, after, held, { now, isUnlimited: accounts.isUnlimited(hold.account) })
   if (ahead > 0 && claim && hold && slice) {
     accounts.holdAhead(hold, slice.id, ahead)
     buckets.drawAhead(claim, slice, ahead)
