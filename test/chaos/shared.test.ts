@@ -11,7 +11,7 @@ import { long } from '../long.ts'
 import { hasMysql, hasPostgres, hasRedis, ownName } from '../servers.ts'
 import { openBundle, type Opened, type Place } from '../bundles.ts'
 import type { Drawn } from './worker.ts'
-import { places as slicedPlaces, slicedClaim } from './slice-spender.ts'
+import { places as slicedPlaces, slicedCap, slicedClaim } from './slice-spender.ts'
 import { Worker } from './workers.ts'
 
 const rounds = long ? 200 : 1
@@ -118,6 +118,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
       const leaseMs = 1_000
       const accounts = await Promise.all(Array.from({ length: 3 }, async () => funded(ledger, 10_000_000n)))
       const accountsNow = async () => Promise.all(accounts.map(async (account) => ledger.account(account)))
+      const capsNow = async () => (await ledger.caps?.read(accounts.map(slicedCap))) ?? []
       const before = await ledger.audit()
       let settled = before.settlements
       let out = 0
@@ -133,10 +134,18 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
         expect(credits).toBe(balances + holds + settlements)
         expect(settlements).toBeGreaterThan(settled)
         settled = settlements
+        // A database may still be carrying out the last statements of the process.
+        const differences = async () => {
+          const spent = (await ledger.audit()).settlements - before.settlements
+          return (await capsNow()).reduce((left, each) => left - each.settled.money, spent)
+        }
+        await expect.poll(differences).toBe(0n)
       }
       expect(out).toBeGreaterThanOrEqual(Math.floor(sliceKills / 4))
       // Slices, holds and places go back with their leases.
       await expect.poll(async () => (await accountsNow()).map((each) => each?.held)).toEqual(accounts.map(() => 0n))
+      const nothing = { money: 0n, tokens: 0n, calls: 0n }
+      expect((await capsNow()).map(({ held }) => held)).toEqual(accounts.map(() => nothing))
       const freeOf = async (account: string) => {
         const claim = slicedClaim(account, fresh('look'), leaseMs)
         const { free } = await limits.take({ ...claim, rates: [] })

@@ -1,5 +1,5 @@
 /** What a process that is killed spends: calls of slices, told to the store as a gateway does. */
-import type { AdmissionStore, LimitClaim } from '../../adapters/stores/index.ts'
+import type { AdmissionStore, CapClaim, LimitClaim } from '../../adapters/stores/index.ts'
 import { Slices } from '../../src/admission/slices/slices.ts'
 import { ownedBy } from '../../src/money/limits/bucket.ts'
 
@@ -9,6 +9,14 @@ export const places = 10_000
 export function slicedClaim(account: string, id: string, leaseMs: number): LimitClaim {
   const rate = { bucket: ownedBy(account, 'units'), cost: 2, limit: 1, periodMs: 1e12, burst: 1_000_000 }
   return { id, rates: [rate], places: [{ bucket: ownedBy(account, 'places'), places }], leaseMs }
+}
+
+const period = { window: 'always', start: 0, end: 8e15, rollingMs: 0 }
+
+/** The cap of an account. Its limit is not reached. */
+export function slicedCap(account: string): CapClaim {
+  const { window, start, end } = period
+  return { name: `cap of ${account}`, window, periods: { boundaries: [start, end] }, limits: { calls: 1_000_000_000n } }
 }
 
 /** Never ends. `begun` is called once slices were drawn and told. */
@@ -30,12 +38,14 @@ export async function spendSliced(
     })
     // One after the other, as they arrive: those of a turn would not wait for the slice that the first one draws.
     for (const { id, account } of calls) {
-      await slices.admit(slicedClaim(account, id, leaseMs), { id, account, amount: 10n, leaseMs })
+      const hold = { id, account, amount: 10n, tokens: 3n, leaseMs, caps: [slicedCap(account)] }
+      await slices.admit(slicedClaim(account, id, leaseMs), hold)
     }
     const ended = open.map(({ id, account }, index) => {
       const returned = { id, places: slicedClaim(account, id, leaseMs).places.map(({ bucket }) => bucket) }
-      const amount = index % 3 === 0 ? {} : { amount: BigInt(index % 11) }
-      return { returned: { ...returned, corrections: [] }, end: { id, account, ...amount } }
+      const { name } = slicedCap(account)
+      const charge = { amount: BigInt(index % 11), tokens: 3n, caps: [{ name, ...period }] }
+      return { returned: { ...returned, corrections: [] }, end: { id, account, ...(index % 3 > 0 && charge) } }
     })
     await slices.tell((ends) => admission.finish(ended, ends))
     open = calls
