@@ -42,7 +42,7 @@ export interface Held {
   readonly caps?: readonly CapState[]
 }
 
-/** Replies with a line for each call: `1` if it is admitted, then for each rate what is left, for each place the free ones and whether one was taken, the outcome of the hold, the balance, and the states of caps or the calls of a slice. */
+/** Replies with a line for each call: `1` if it is admitted, then for each rate what is left, for each place the free ones and whether one was taken, the outcome of the hold, the balance, the calls of a slice, and the states of caps. */
 export const admitText: string = lua(
   argumentsText,
   bucketsText,
@@ -105,10 +105,12 @@ local function admit(after)
   if outcome then
     reply[#reply + 1] = outcome
     reply[#reply + 1] = book and text_of(book.balance) or '0'
-    reply[#reply + 1] = states and cap_books().text_of(states)
+    local ahead = 0
     if (outcome == 'held' or outcome == 'kept') and position < after then
       ${drawingSlice}
     end
+    reply[#reply + 1] = ahead
+    reply[#reply + 1] = states and cap_books().text_of(states)
   end
   return table.concat(reply, ' ')
 end
@@ -134,7 +136,7 @@ export function addAdmission(to: Arguments, { claim, hold, looks = false, caps, 
     caps?.text ?? '',
     ...rest,
     ...(slice && hold
-      ? [slice.id, String(slice.calls), String(hold.amount), String(Math.min(leaseMs, hold.leaseMs))]
+      ? [slice.id, slice.calls, hold.amount, Math.min(leaseMs, hold.leaseMs), slice.ms].map(String)
       : []),
   ])
 }
@@ -146,7 +148,7 @@ export function admittedOf(line: string, { claim, caps }: AdmissionPart): Admitt
   const rates = claim?.rates.length ?? 0
   const end = rates + (claim?.places.length ?? 0) * 2
   const places = words.slice(rates, end)
-  const [outcome, balance, more] = words.slice(end)
+  const [outcome, balance, ahead, states] = words.slice(end)
   return {
     admitted: admitted === '1',
     left: words.slice(0, rates).map((millionths) => Number(millionths) / 1e6),
@@ -160,8 +162,8 @@ export function admittedOf(line: string, { claim, caps }: AdmissionPart): Admitt
             isNew: outcome === 'held' || outcome === 'fresh',
             opens: outcome === 'fresh',
             balance: BigInt(balance),
-            ...(more !== undefined && caps !== undefined && { caps: capStatesOf(caps.claims, more) }),
+            ...(states !== undefined && caps !== undefined && { caps: capStatesOf(caps.claims, states) }),
           },
-    ahead: caps === undefined ? Number(more ?? 0) : 0,
+    ahead: Number(ahead ?? 0),
   }
 }

@@ -58,8 +58,7 @@ export class Calls {
   /** Takes the claim and the hold of a call: both, or neither. */
   async admit({ claim, hold, slice }: AdmissionItem): Promise<AdmissionResult> {
     const caps = capHoldOf(hold)
-    const isUsual = caps === undefined && hold?.durable !== true
-    const call = { claim, hold, caps, slice: isUsual ? slice : undefined }
+    const call = { claim, hold, caps, slice: hold?.durable === true ? undefined : slice }
     return resultOf(
       call,
       await this.#scripts.anywhere((spread) => (spread ? this.#admitInSteps(call) : this.#admitAt('', call))),

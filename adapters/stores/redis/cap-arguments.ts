@@ -68,7 +68,9 @@ function stateOf({ name, window }: CapClaim, row: StateFields): CapState {
     const measure = capMeasures[index]
     if (measure !== undefined && limit !== 'none') limits[measure] = BigInt(limit)
   })
-  return { name, window, start, end, rollingMs, resetsAt, settled: amountsOf(row, 4), held: amountsOf(row, 7), limits }
+  const period = { name, window, start, end, rollingMs, resetsAt }
+  const ahead = BigInt(row[14] as string)
+  return { ...period, settled: amountsOf(row, 4), held: amountsOf(row, 7), ...(ahead > 0n && { ahead }), limits }
 }
 
 function amountsOf(row: StateFields, from: number): CapAmounts {

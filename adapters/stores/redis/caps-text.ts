@@ -1,8 +1,10 @@
 /**
  * Caps in Lua. Under the base of what accounts share: for each cap and window a hash with the use of each period, for each hold
- * with caps and each of their settlements a string, a sorted set of the holds by the end of their leases, and the notices.
+ * with caps, those of slices too, and each of their settlements a string, a sorted set of the holds by the end of their leases, and
+ * the notices.
  */
 import { capUseMs } from '../index.ts'
+import { slicesOfCaps } from './slices-text.ts'
 
 /** Milliseconds for which a settlement is remembered at least, so that a repetition counts nothing. */
 const chargeMs = 7 * 24 * 3_600_000
@@ -17,7 +19,8 @@ export const capsText: string = `
 local caps, books_of_caps = ARGV[3], nil
 local function make_cap_books()
 local measures = { 'money', 'tokens', 'calls' }
-local use_packing = '>ddddddddddd'
+-- The last number is absent from what was written before slices held caps.
+local use_packing, none_ahead = '>dddddddddddd', struct.pack('>d', 0)
 local windows = {}
 local function window_of(period)
   local key = caps .. 'use:' .. #period.name .. ':' .. period.name .. ':' .. period.window
@@ -26,28 +29,29 @@ local function window_of(period)
   found = { uses = {}, changed = {} }
   local fields = redis.call('HGETALL', key)
   for i = 1, #fields, 2 do
-    local n = { struct.unpack(use_packing, fields[i + 1]) }
+    local n = { struct.unpack(use_packing, fields[i + 1] .. none_ahead) }
     found.uses[fields[i]] = { start = tonumber(fields[i]), ends = n[1],
       settled = { unpacked(n[2], n[3]), unpacked(n[4], n[5]), n[6] },
-      held = { unpacked(n[7], n[8]), unpacked(n[9], n[10]), n[11] } }
+      held = { unpacked(n[7], n[8]), unpacked(n[9], n[10]), n[11], n[12] } }
   end
   windows[key] = found
   return found
 end
+-- 'by': money, tokens and calls, and of a slice the calls again, as those that are held in advance.
 local function change(period, part, by, sign)
   local found, field = window_of(period), whole(period.start)
   local use = found.uses[field]
   if not use then
     -- The use of a hold that is so old that its period is forgotten.
     if part == 'held' and sign < 0 then return end
-    use = { start = tonumber(period.start), ends = tonumber(period['end']), settled = { 0, 0, 0 }, held = { 0, 0, 0 } }
+    use = { start = tonumber(period.start), ends = tonumber(period['end']), settled = { 0, 0, 0 }, held = { 0, 0, 0, 0 } }
     found.uses[field] = use
   end
-  for i = 1, 3 do use[part][i] = sign > 0 and plus(use[part][i], by[i]) or minus(use[part][i], by[i]) end
+  for i = 1, #by do use[part][i] = sign > 0 and plus(use[part][i], by[i]) or minus(use[part][i], by[i]) end
   found.changed[field], found.rolling = use, tonumber(period.rolling)
 end
 local function sums_of(period)
-  local settled, held, first = { 0, 0, 0 }, { 0, 0, 0 }, tonumber(period['end'])
+  local settled, held, first = { 0, 0, 0 }, { 0, 0, 0, 0 }, tonumber(period['end'])
   local last = tonumber(period.start)
   for _, use in pairs(window_of(period).uses) do
     if use.start <= last and use.start >= last - period.rolling then
@@ -55,6 +59,7 @@ local function sums_of(period)
         settled[i], held[i] = plus(settled[i], use.settled[i]), plus(held[i], use.held[i])
         if use.settled[i] ~= 0 or use.held[i] ~= 0 then first = math.min(first, use.ends) end
       end
+      held[4] = held[4] + use.held[4]
     end
   end
   return settled, held, first
@@ -102,7 +107,7 @@ local function text_of_states(states)
       row[4 + j], row[7 + j] = text_of(state.settled[j]), text_of(state.held[j])
       row[10 + j] = state.limits[j] and text_of(state.limits[j]) or 'none'
     end
-    row[14] = whole(state.index)
+    row[14], row[15] = whole(state.index), whole(state.held[4])
     rows[i] = row
   end
   return cjson.encode(rows)
@@ -116,15 +121,25 @@ local function fit(states, more)
   end
   return true
 end
-local cap_holds = caps .. 'cap-holds:'
+-- The holds that the script has read; those that it makes or changes are written at its end.
+local cap_holds, known = caps .. 'cap-holds:', {}
+local function cap_hold_of(call)
+  if known[call] == nil then
+    local text = redis.call('GET', caps .. 'cap-hold:' .. call)
+    local held = text and cjson.decode(text)
+    known[call] = held and { periods = held.periods, by = { amount(held.money), amount(held.tokens), held.calls or 1, held.calls } }
+  end
+  return known[call]
+end
 local function drop_cap_hold(call)
-  local name = caps .. 'cap-hold:' .. call
-  local text = redis.call('GET', name)
-  if not text then return end
-  redis.call('DEL', name)
-  redis.call('ZREM', cap_holds, call)
-  local held = cjson.decode(text)
-  for _, period in ipairs(held.periods) do change(period, 'held', { amount(held.money), amount(held.tokens), 1 }, -1) end
+  local held = cap_hold_of(call)
+  if not held then return end
+  known[call] = false
+  if not held.ends then
+    redis.call('DEL', caps .. 'cap-hold:' .. call)
+    redis.call('ZREM', cap_holds, call)
+  end
+  for _, period in ipairs(held.periods) do change(period, 'held', held.by, -1) end
 end
 local function drop_expired_cap_holds(most)
   local expired = redis.call('ZRANGEBYSCORE', cap_holds, '-inf', now, 'LIMIT', 0, most)
@@ -143,13 +158,21 @@ local function claimed(text)
   end
   return claim
 end
+local function make_cap_hold(claim, call, ends, by)
+  local periods = {}
+  for i, period in ipairs(claim.periods) do
+    change(period, 'held', by, 1)
+    periods[i] = { name = period.name, window = period.window, start = whole(period.start), ['end'] = whole(period['end']),
+      rolling = whole(period.rolling) }
+  end
+  known[call] = { periods = periods, by = by, ends = ends, changed = true }
+end
 local function hold_caps(claim, kept)
-  local name = caps .. 'cap-hold:' .. claim.call
-  local text = kept and redis.call('GET', name)
-  if text then
+  local made = kept and cap_hold_of(claim.call)
+  if made then
     local claims, periods = {}, {}
     for _, each in ipairs(claim.claims) do
-      for _, period in ipairs(cjson.decode(text).periods) do
+      for _, period in ipairs(made.periods) do
         if period.name == each.name and period.window == each.window then
           claims[#claims + 1], periods[#periods + 1] = each, period
         end
@@ -166,20 +189,14 @@ local function hold_caps(claim, kept)
     states = states_of(claim.claims, claim.periods)
     if not fit(states, more) then return all and 'capped' or 'again', states end
   end
-  local periods = {}
-  for i, period in ipairs(claim.periods) do
-    change(period, 'held', more, 1)
-    periods[i] = { name = period.name, window = period.window, start = whole(period.start), ['end'] = whole(period['end']),
-      rolling = whole(period.rolling) }
-  end
-  redis.call('SET', name, cjson.encode({ money = claim.money, tokens = claim.tokens, periods = periods }))
-  redis.call('ZADD', cap_holds, ends_after(claim.lease), claim.call)
+  make_cap_hold(claim, claim.call, ends_after(claim.lease), more)
   for _, state in ipairs(states) do
     for i = 1, 3 do state.held[i] = plus(state.held[i], more[i]) end
     state.resets = math.min(state.resets, state.period['end'] + state.period.rolling)
   end
   return 'held', states
 end
+${slicesOfCaps}
 local notes = 0
 local function note(mark, charge, value)
   local notice = { notice = mark.notice, settlement = charge.id, account = charge.account, value = text_of(value),
@@ -235,6 +252,14 @@ local function refund_caps(call, by, reference)
   for _, period in ipairs(charge.periods) do change(period, 'settled', { money, 0, 0 }, -1) end
 end
 local function write()
+  for call, held in pairs(known) do
+    if held and held.changed then
+      local money, tokens, _, calls = text_of(held.by[1]), text_of(held.by[2]), held.by[3], held.by[4]
+      local text = cjson.encode({ money = money, tokens = tokens, calls = calls, periods = held.periods })
+      redis.call('SET', caps .. 'cap-hold:' .. call, text)
+      if held.ends then redis.call('ZADD', cap_holds, held.ends, call) end
+    end
+  end
   for key, found in pairs(windows) do
     if next(found.changed) then
       local fields, last = {}, 0
@@ -250,6 +275,7 @@ local function write()
             end
             numbers[#numbers + 1] = use[part][3]
           end
+          numbers[#numbers + 1] = use.held[4]
           fields[#fields + 1], fields[#fields + 2] = field, struct.pack(use_packing, use.ends, unpack(numbers))
         elseif ends < now then
           redis.call('HDEL', key, field)
@@ -261,7 +287,8 @@ local function write()
   end
 end
 return { claimed = claimed, hold = hold_caps, drop = drop_cap_hold, drop_expired = drop_expired_cap_holds, settle = settle_caps,
-  refund = refund_caps, states_of = states_of, text_of = text_of_states, write = write }
+  refund = refund_caps, states_of = states_of, text_of = text_of_states, left_of = left_of, hold_slice = hold_slice,
+  move = move_cap_hold, write = write }
 end
 local function cap_books()
   books_of_caps = books_of_caps or make_cap_books()

@@ -81,7 +81,7 @@ local function finish()
     elseif settled then
       cap_books().settle(cjson.decode(caps_text), after ~= '' and before, amount(after))
     elseif capped then
-      cap_books().drop(string.sub(call.name, #account.base + 6))
+      cap_books().drop(cap_call_of(book, hold_id))
     end
   elseif kind ~= '' then
     local charge, before, last = next_text(), next_text(), next_text()
@@ -116,7 +116,8 @@ export function addEnding(to: Arguments, { returned, end, counts, slice }: Endin
 function sliceEndOf(to: Arguments, { account, hold, claim }: NonNullable<EndingPart['slice']>): string[] {
   if (hold === undefined || claim === undefined) return [to.account(account), 'return']
   const [index = '', ...call] = to.hold(account, hold.id)
-  return [index, 'draw', ...call, String(hold.amount), String(hold.leaseMs), String(claim.leaseMs)]
+  const { amount, leaseMs, tokens = 0n } = hold
+  return [index, 'draw', ...call, String(amount), String(leaseMs), String(claim.leaseMs), String(tokens)]
 }
 
 function endOf(to: Arguments, end: HoldEnd | undefined, counts: Counts | undefined): string[] {

@@ -46,7 +46,8 @@ local function open(book)
   book.created, book.changed = math.floor(now), true
   redis.call('ZADD', book.base .. 'accounts', 0, book.id)
 end
-local function call_of(book, id) return book.base .. 'call:' .. #book.id .. ':' .. book.id .. ':' .. id end
+local function cap_call_of(book, id) return #book.id .. ':' .. book.id .. ':' .. id end
+local function call_of(book, id) return book.base .. 'call:' .. cap_call_of(book, id) end
 local function is_held(text)
   local state = text and string.sub(text, 1, 1)
   return state == 'h' or state == 'c'
@@ -60,8 +61,10 @@ end
 local function slices_of(book, id)
   local found, fields = {}, id and { id, redis.call('HGET', book.slices, id) } or redis.call('HGETALL', book.slices)
   for i = 1, #fields, 2 do
-    local ends, calls, held = string.match(fields[i + 1] or '', '^(%d+) (%d+) (%d+)$')
-    if ends then found[fields[i]] = { ends = tonumber(ends), calls = tonumber(calls), held = amount(held) } end
+    local ends, calls, capped, held = string.match(fields[i + 1] or '', '^(%d+) (%d+) (c?)(%d+)$')
+    if ends then
+      found[fields[i]] = { ends = tonumber(ends), calls = tonumber(calls), held = amount(held), capped = capped == 'c' }
+    end
   end
   return found
 end

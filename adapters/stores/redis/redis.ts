@@ -39,9 +39,9 @@ export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' 
  *
  * Every call is one atomic script, in one round trip; calls of one turn of the event loop share it, and where calls of an account
  * follow each other closely, one draws for several. On a cluster the accounts are spread over all nodes by hash tags. A call with
- * limits that accounts share takes two steps there, see `LimitStore`, and draws for itself alone. A function that routes commands
- * finds a key in the fourth argument (`TIME` has none and may go to any node). During a failover, commands that the cluster rejects
- * are retried for up to 1.8 seconds.
+ * caps or limits that accounts share takes two steps there, see `LimitStore`, and draws for itself alone. A function that routes
+ * commands finds a key in the fourth argument (`TIME` has none and may go to any node). During a failover, commands that the
+ * cluster rejects are retried for up to 1.8 seconds.
  *
  * Balances are only as safe as the Redis configuration: without an append-only file, or after a failover to an asynchronous
  * replica, the last writes before a crash may be lost. To keep money in Postgres, use

@@ -1,20 +1,23 @@
 /**
  * Slices in Lua. What an account holds in advance is a hash of the account: for each slice the end of its lease, the number of calls
- * that it may still admit, and the sum of their holds. Of each limit of places, it holds one for each call: its id and a number.
+ * that it may still admit, and the sum of their holds, after a `c` if they count for caps. These then have a hold for all of its calls.
+ * Of each limit of places, it holds one for each call: its id and a number.
  *
  * These are parts of scripts, not functions: a script spends its time on the functions that it defines, even if it calls none.
  */
 import { shares } from '../slice-shares.ts'
 
-/**
- * The part of `admit` that draws a slice for as many further calls as there is plenty for, and adds their number to the reply: also
- * to that of a repetition.
- */
+/** The part of `admit` that draws a slice for as many further calls as there is plenty for, `ahead`; a repetition finds it. */
 export const drawingSlice: string = `
-      local id, more, sum, ends = next_text(), next_number(), amount(next_text()), ends_after(next_number())
-      local high, low = halves(sum)
-      local own_high, own_low = halves(book.balance)
-      more = math.min(more, (own_high * unit + own_low) / math.max(1, (high * unit + low) * ${shares.units}))
+      local id, more, sum, ends, ms = next_text(), next_number(), amount(next_text()), ends_after(next_number()), next_number()
+      local left = states and outcome == 'held' and cap_books().left_of(counts, states, ms) or {}
+      left[#left + 1], left[#left + 2] = book.balance, sum
+      local high, low
+      for i = 1, #left, 2 do
+        local own_high, own_low = halves(left[i])
+        high, low = halves(left[i + 1])
+        more = math.min(more, (own_high * unit + own_low) / math.max(1, (high * unit + low) * ${shares.units}))
+      end
       for i, rate in ipairs(wanted) do
         more = math.min(more, (rate.burst - levels[rate.name]) / math.max(1e-6, costs[i] * ${shares.units}))
       end
@@ -23,10 +26,11 @@ export const drawingSlice: string = `
       end
       local known = outcome == 'kept' and slices_of(book, id)[id]
       more = outcome == 'held' and math.max(0, math.floor(more)) or 0
-      reply[#reply + 1] = known and known.calls or more
+      ahead = known and known.calls or more
       if more > 0 then
         sum = joined(high * more, low * more)
-        redis.call('HSET', book.slices, id, ends .. ' ' .. more .. ' ' .. text_of(sum))
+        redis.call('HSET', book.slices, id, ends .. ' ' .. more .. ' ' .. (states and 'c' or '') .. text_of(sum))
+        if states then cap_books().hold_slice(counts, cap_call_of(book, id), ends, sum, more) end
         book.balance, book.held = minus(book.balance, sum), plus(book.held, sum)
         book.soonest = math.min(book.soonest, tonumber(ends))
         for i, rate in ipairs(wanted) do spend(rate, costs[i] * more) end
@@ -37,6 +41,35 @@ export const drawingSlice: string = `
           places_of(slot.name).held = places_of(slot.name).held + more
         end
       end
+`
+
+/** The part of `capsText` for slices. They count only where `left_of` has told that there is plenty, so nothing here is refused for a limit. */
+export const slicesOfCaps: string = `
+-- For each limited measure what is left, and what a call needs. Of a period that ends in less than 'ms', nothing is left.
+local function left_of(claim, states, ms)
+  local left = {}
+  for _, state in ipairs(states) do
+    if state.period['end'] < now + ms then return { 0, 1 } end
+    for i, need in ipairs({ amount(claim.money), amount(claim.tokens), 1 }) do
+      if state.limits[i] then
+        left[#left + 1], left[#left + 2] = minus(minus(state.limits[i], state.settled[i]), state.held[i]), need
+      end
+    end
+  end
+  return left
+end
+local function hold_slice(claim, slice, ends, money, calls)
+  local high, low = halves(amount(claim.tokens))
+  make_cap_hold(claim, slice, ends, { money, joined(high * calls, low * calls), calls, calls })
+end
+local function move_cap_hold(slice, call, ends, money, tokens)
+  local from, by = cap_hold_of(slice), { money, tokens, 1, 1 }
+  if not from or less(from.by[2], tokens) then return false end
+  for i = 1, 4 do from.by[i] = minus(from.by[i], by[i]) end
+  from.changed, known[call] = true, { periods = from.periods, by = { money, tokens, 1 }, ends = ends, changed = true }
+  for _, period in ipairs(from.periods) do change(period, 'held', { 0, 0, 0, 1 }, -1) end
+  return true
+end
 `
 
 /** Needs `ledgerText` and `bucketsText`. What the next two share: what is to be written, by the names of sets. */
@@ -69,10 +102,14 @@ export const endingSlice: string = `
     end
     if kind == 'draw' then
       local hold_id, call, text, lease, place_lease = next_text(), calls[next_number()], next_text(), next_number(), next_number()
-      local held = amount(text)
-      if slice and not call.text and slice.ends > now and slice.calls > 0 and not less(slice.held, held) then
+      local held, tokens = amount(text), amount(next_text())
+      local fits = slice and not call.text and slice.ends > now and slice.calls > 0 and not less(slice.held, held)
+      if fits and slice.capped then
+        fits = cap_books().move(cap_call_of(book, id), cap_call_of(book, hold_id), ends_after(lease), held, tokens)
+      end
+      if fits then
         free()
-        slice.held, call.text, call.moved = minus(slice.held, held), 'h' .. text, true
+        slice.held, call.text, call.moved = minus(slice.held, held), (slice.capped and 'c' or 'h') .. text, true
         slices.moved[hold_id] = { book = book, call = call, ends = ends_after(lease), places = {} }
         for _, slot in ipairs(freed) do
           slices.moved[hold_id].places[slot.name] = ends_after(place_lease)
@@ -85,6 +122,7 @@ export const endingSlice: string = `
       while slice.calls > 0 do free() end
       book.balance, book.held, book.changed = plus(book.balance, slice.held), minus(book.held, slice.held), true
       slice.held, slice.gone = 0, true
+      if slice.capped then cap_books().drop(cap_call_of(book, id)) end
     end
     freed = {}
 `
@@ -105,7 +143,7 @@ if slices then
     if slice and slice.gone then
       redis.call('HDEL', slice.book.slices, slice.id)
     elseif slice and slice.changed then
-      local text = whole(slice.ends) .. ' ' .. slice.calls .. ' ' .. text_of(slice.held)
+      local text = whole(slice.ends) .. ' ' .. slice.calls .. ' ' .. (slice.capped and 'c' or '') .. text_of(slice.held)
       redis.call('HSET', slice.book.slices, slice.id, text)
     end
   end

@@ -52,15 +52,21 @@ describe.skipIf(!hasRedis)('Redis:', () => {
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
   })
 
-  test('a client may repeat what draws and returns a slice', async () => {
+  test.each([false, true])('a client may repeat what draws and returns a slice, with caps: %s', async (isCapped) => {
     const { storage } = await opened()
     const slice = { id: 'slice', calls: 8, ms: 1 }
+    const always = { name: 'cap', window: 'always', periods: { boundaries: [0, 8.64e15] }, limits: { money: 1_000n } }
+    const hold: Hold = { ...holdOf('call'), tokens: 3n, caps: isCapped ? [always] : [] }
     const left = async () => {
       const { left: units } = await storage.limits.take({ ...claimOf('look', 0), places: [] })
-      return { ...(await storage.ledger.account(account)), units: Math.round(units[0] ?? 0) }
+      const { balance = 0n, held = 0n } = (await storage.ledger.account(account)) ?? {}
+      const [cap] = (await storage.ledger.caps?.read([always])) ?? []
+      const counted = { money: held, tokens: 3n * held, calls: held }
+      expect(cap?.held).toEqual(isCapped ? counted : { money: 0n, tokens: 0n, calls: 0n })
+      return { balance, held, units: Math.round(units[0] ?? 0) }
     }
-    const drawn = await storage.admission.admit(claimOf('call'), holdOf('call'), slice)
-    const again = await storage.admission.admit(claimOf('call'), holdOf('call'), slice)
+    const drawn = await storage.admission.admit(claimOf('call'), hold, slice)
+    const again = await storage.admission.admit(claimOf('call'), hold, slice)
     const held = await left()
     expect([drawn.ahead, again.ahead, held.held]).toEqual([8, 8, 9n])
     const corrections = claimOf('', -8).rates
