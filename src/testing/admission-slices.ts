@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { AdmissionStore, SliceEnds } from '../admission/contract.ts'
 import type { CapClaim } from '../money/caps/contract.ts'
-import { endOf, sceneOf, sliceId, tokens, type Called, type Scene } from './admission-scene.ts'
+import { capOf, endOf, plenty, sceneOf, sliceId, tokens, type Called, type Scene } from './admission-scene.ts'
 import { race, type Suite } from './kit.ts'
 
 /** Units that a call of the scene draws, and what it holds. */
@@ -25,25 +25,28 @@ async function drawn(store: AdmissionStore, scene: Scene, ms: number = 1, leaseM
 
 /** Registers the tests; each does nothing for a store that draws no slices. */
 export function testSlices(suite: Suite<AdmissionStore>): void {
-  testEnds(suite, 'slices', sceneOf)
-  testEnds(suite, 'slices of calls with caps', (store) => sceneOf(store, true))
+  testEnds(suite, false)
+  testEnds(suite, true)
   testCaps(suite)
 }
 
-function testOf({ it }: Suite<AdmissionStore>, subject: string) {
+/** `isCapped`: of calls with caps. A store that keeps these on other nodes than the accounts may draw none for them. */
+function testOf({ it }: Suite<AdmissionStore>, isCapped: boolean) {
+  const draws = async (store: AdmissionStore) => {
+    if (store.drawsSlices !== true || !isCapped) return store.drawsSlices === true
+    const { claim, hold } = (await sceneOf(store, true)).call('first', amount)
+    return ((await store.admit(claim, hold, { id: sliceId(), calls: 8, ms: 1 })).ahead ?? 0) > 0
+  }
   return (name: string, body: (store: AdmissionStore, other: AdmissionStore) => Promise<void>): void =>
-    it(`${subject}: ${name}`, async (store, other) => {
-      if (store.drawsSlices === true) await body(store, other)
+    it(`slices${isCapped ? ' of calls with caps' : ''}: ${name}`, async (store, other) => {
+      if (await draws(store)) await body(store, other)
     })
 }
 
-function testEnds(
-  suite: Suite<AdmissionStore>,
-  subject: string,
-  scened: (store: AdmissionStore) => Promise<Scene>,
-): void {
+function testEnds(suite: Suite<AdmissionStore>, isCapped: boolean): void {
   const { withLease } = suite
-  const test = testOf(suite, subject)
+  const test = testOf(suite, isCapped)
+  const scened = (store: AdmissionStore) => sceneOf(store, isCapped)
 
   test('hold for each further call what the first one holds, and go back as a whole', async (store, other) => {
     const scene = await scened(store)
@@ -130,19 +133,21 @@ function testEnds(
     }))
 }
 
+/** Admits a call with a cap that differs from that of the scene, and draws a slice if there is plenty. */
+async function drawnWith(store: AdmissionStore, more: Partial<CapClaim>, ms: number = 1) {
+  const scene = await sceneOf(store, true)
+  const { claim, hold } = scene.call('first', amount)
+  const caps = [{ ...(hold.caps as [CapClaim])[0], ...more }]
+  await store.ledger.caps?.read(caps)
+  const verdict = await store.admit(claim, { ...hold, caps }, { id: sliceId(), calls: 8, ms })
+  assert.equal(verdict.hold?.outcome, 'held')
+  const [state] = (await store.ledger.caps?.read(caps)) ?? []
+  assert.equal(state?.ahead ?? 0n, BigInt(verdict.ahead ?? 0))
+  return verdict
+}
+
 function testCaps(suite: Suite<AdmissionStore>): void {
-  const test = testOf(suite, 'slices of calls with caps')
-  const drawnWith = async (store: AdmissionStore, more: Partial<CapClaim>, ms: number = 1) => {
-    const scene = await sceneOf(store, true)
-    const { claim, hold } = scene.call('first', amount)
-    const caps = [{ ...(hold.caps as [CapClaim])[0], ...more }]
-    await store.ledger.caps?.read(caps)
-    const verdict = await store.admit(claim, { ...hold, caps }, { id: sliceId(), calls: 8, ms })
-    assert.equal(verdict.hold?.outcome, 'held')
-    const [state] = (await store.ledger.caps?.read(caps)) ?? []
-    assert.equal(state?.ahead ?? 0n, BigInt(verdict.ahead ?? 0))
-    return verdict
-  }
+  const test = testOf(suite, true)
 
   test('tell how many calls a cap counts in advance', async (store) => {
     const { ahead = 0, hold } = await drawnWith(store, {})
@@ -159,5 +164,37 @@ function testCaps(suite: Suite<AdmissionStore>): void {
     const [start, end] = [Date.now() - 60_000, Date.now() + 60_000]
     assert.equal((await drawnWith(store, { periods: { boundaries: [start, end] } }, 120_000)).ahead ?? 0, 0)
     assert.equal((await drawnWith(store, { periods: { grainMs: 1_000, rollingMs: 60_000 } }, 1_500)).ahead ?? 0, 0)
+  })
+
+  test('count in the period in which they were drawn, though it has ended and a limit was lowered', async (store) => {
+    const scene = await sceneOf(store, true)
+    const { account } = scene
+    const [grainMs, rollingMs] = [200, 60_000]
+    const caps = [
+      { ...capOf(account), window: 'rolling', periods: { grainMs, rollingMs }, limits: { money: plenty.money } },
+    ]
+    const call = (name: string) => {
+      const { claim, hold } = scene.call(name, amount)
+      return { claim, hold: { ...hold, caps } }
+    }
+    const [first, second, slice] = [call('first'), call('second'), sliceId()]
+    const { ahead = 0, hold } = await store.admit(first.claim, first.hold, { id: slice, calls: 8, ms: 0 })
+    assert.ok(ahead >= 3)
+    await suite.wait(2 * grainMs)
+    await store.ledger.caps?.override({ name: capOf(account).name, limits: { money: 0n } })
+    const state = async () => {
+      const [{ held, ahead: more = 0n, resetsAt } = assert.fail()] = (await store.ledger.caps?.read(caps)) ?? []
+      return { calls: held.calls, ahead: more, since: resetsAt - rollingMs }
+    }
+    const since = hold?.caps?.[0]?.end
+    const all = BigInt(ahead)
+    assert.deepEqual(await state(), { calls: all + 1n, ahead: all, since })
+    await store.finish([], { draws: [{ slice, ...second }], returns: [] })
+    assert.deepEqual(await state(), { calls: all + 1n, ahead: all - 1n, since })
+    const rest = scene.rest(slice, units * (ahead - 1))
+    await store.finish([endOf(account, first, undefined)], { draws: [], returns: [rest] })
+    assert.deepEqual(await state(), { calls: 1n, ahead: 0n, since })
+    await store.finish([endOf(account, second, undefined)])
+    assert.equal((await state()).calls, 0n)
   })
 }
