@@ -11,11 +11,10 @@ import { shares } from '../slice-shares.ts'
 export const drawingSlice: string = `
       local id, more, sum, ends, ms = next_text(), next_number(), amount(next_text()), ends_after(next_number()), next_number()
       local left = states and outcome == 'held' and cap_books().left_of(counts, states, ms) or {}
-      left[#left + 1], left[#left + 2] = book.balance, sum
-      local high, low
+      if not book.unlimited then left[#left + 1], left[#left + 2] = book.balance, sum end
       for i = 1, #left, 2 do
         local own_high, own_low = halves(left[i])
-        high, low = halves(left[i + 1])
+        local high, low = halves(left[i + 1])
         more = math.min(more, (own_high * unit + own_low) / math.max(1, (high * unit + low) * ${shares.units}))
       end
       for i, rate in ipairs(wanted) do
@@ -28,6 +27,7 @@ export const drawingSlice: string = `
       more = outcome == 'held' and math.max(0, math.floor(more)) or 0
       ahead = known and known.calls or more
       if more > 0 then
+        local high, low = halves(sum)
         sum = joined(high * more, low * more)
         redis.call('HSET', book.slices, id, ends .. ' ' .. more .. ' ' .. (states and 'c' or '') .. text_of(sum))
         if states then cap_books().hold_slice(counts, cap_call_of(book, id), ends, sum, more) end
