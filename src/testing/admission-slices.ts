@@ -60,6 +60,16 @@ function testEnds(suite: Suite<AdmissionStore>, isCapped: boolean): void {
     assert.equal((await store.ledger.account(scene.account))?.ahead ?? 0n, 0n)
   })
 
+  test('are drawn once, although their call is admitted again', async (store, other) => {
+    const scene = await scened(store)
+    const { slice, first } = await drawn(store, scene)
+    const { balance, held, places } = await scene.state()
+    const again = await other.admit(first.claim, first.hold, { id: slice, calls: 8, ms: 1 })
+    assert.equal(again.hold?.outcome, 'held')
+    const now = await scene.state()
+    assert.deepEqual([now.balance, now.held, now.places], [balance, held, places])
+  })
+
   test('become the holds and places of the calls that they admit', async (store, other) => {
     const scene = await scened(store)
     const { slice, calls } = await drawn(store, scene)

@@ -122,6 +122,11 @@ export class AccountBooks {
     return { outcome: 'held', balance: found.balance, ...(capped && { caps: capped.states }) }
   }
 
+  /** Whether the hold is made in this batch, not by an earlier call with its id. */
+  isMade(id: string): boolean {
+    return this.#made.has(id)
+  }
+
   /** Whether the holds of an account succeed whatever its balance. */
   isUnlimited(account: string): boolean {
     return this.#account(account).isUnlimited

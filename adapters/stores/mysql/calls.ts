@@ -127,10 +127,9 @@ function admitted({ now, buckets, accounts }: Books, call: AdmissionItem): Admis
   if (held !== undefined && held.outcome !== 'held') return { ...(limits && { limits }), hold: held }
   if (claim !== undefined) buckets.draw(claim)
   const after = claim && limits && verdictAfter(claim, limits)
-  const ahead =
-    hold === undefined || held === undefined
-      ? 0
-      : callsAhead(call, after, held, { now, isUnlimited: accounts.isUnlimited(hold.account) })
+  const isNew = hold !== undefined && accounts.isMade(hold.id)
+  const store = { now, isUnlimited: hold !== undefined && accounts.isUnlimited(hold.account) }
+  const ahead = isNew && held ? callsAhead(call, after, held, store) : 0
   if (ahead > 0 && claim && hold && slice) {
     accounts.holdAhead(hold, slice.id, ahead)
     buckets.drawAhead(claim, slice, ahead)
