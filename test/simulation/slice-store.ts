@@ -77,16 +77,15 @@ export class SliceStore implements AdmissionStore {
       void this.limits.take({ id: `${id} ${place}`, rates: [], places, leaseMs })
     void this.limits.give({ id, places: [], corrections: rates.map((rule) => times(rule, calls)) })
     this.#keep({ hold: all, until: Date.now() + hold.leaseMs, buckets: places.map(bucketOf), made: 0, calls })
+    for (let call = 2; call <= calls; call++) this.#hold({ ...hold, id: `${id} call ${call}`, amount: 0n, tokens: 0n })
   }
 
-  /** Makes the holds of a slice. They are never refused, whatever the limits of its caps are now. */
+  /** Makes the hold of a slice. It is never refused, whatever the limits of its caps are now. */
   #keep(slice: Open): void {
-    const { hold, until, made, calls } = slice
+    const { hold, until, made } = slice
     const leaseMs = until - Date.now()
     this.#open.set(hold.id, slice)
     this.#hold({ ...hold, id: `${hold.id} hold ${made}`, leaseMs })
-    for (let call = 2; call <= calls && made === 0; call++)
-      this.#hold({ ...hold, id: `${hold.id} call ${call}`, amount: 0n, tokens: 0n, leaseMs })
   }
 
   #hold(hold: Hold): HoldVerdict {
