@@ -10,12 +10,12 @@ export function arranged(turns: readonly Turn[]): readonly Turn[] {
 }
 
 function isInOrder(turns: readonly Turn[]): boolean {
-  let open = new Set<string>()
+  let open = none
   for (const [index, { role, blocks }] of turns.entries()) {
     if (role === 'assistant') {
       if (open.size > 0 || turns[index - 1]?.role === 'assistant') return false
       const calls = blocks.filter(isCall)
-      open = new Set(calls.map(({ id }) => id))
+      open = calls.length === 0 ? none : new Set(calls.map(({ id }) => id))
       if (open.size < calls.length) return false
       continue
     }
@@ -28,6 +28,9 @@ function isInOrder(turns: readonly Turn[]): boolean {
   }
   return open.size === 0
 }
+
+/** Nothing is ever added to it. */
+const none = new Set<string>()
 
 class Arranger {
   readonly #turns: Turn[] = []

@@ -47,12 +47,10 @@ export function shortName(name: string): string {
 
 /** Turns short names back; undefined if no name is too long. */
 export function longNames({ tools }: Conversation): Stage | undefined {
-  const names = new Map<string, string>()
-  for (const tool of tools) {
-    const name = callable(tool)?.name
-    if (name !== undefined && shortName(name) !== name) names.set(shortName(name), name)
-  }
-  return names.size === 0 ? undefined : renamedCalls((name) => names.get(name) ?? name)
+  const long = tools.flatMap((tool) => callable(tool)?.name ?? []).filter((name) => shortName(name) !== name)
+  if (long.length === 0) return undefined
+  const names = new Map(long.map((name) => [shortName(name), name]))
+  return renamedCalls((name) => names.get(name) ?? name)
 }
 
 export function renamedCalls(rename: (name: string) => string): Stage {

@@ -11,8 +11,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** The fields of a JSON object; none for anything else. */
 export function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
+  return isRecord(value) ? value : noFields
 }
+
+const noFields: Fields = Object.freeze({})
 
 /** A string; an empty one for anything else. */
 export function textOf(value: unknown): string {

@@ -10,7 +10,7 @@ export class ChoiceState {
   #started = false
   /** The field in which the vendor sends new content; undefined until it has sent some. */
   #place: 'delta' | 'message' | undefined
-  readonly #calls = new ToolCalls()
+  #calls: ToolCalls | undefined
   readonly #maker: string | undefined
   #sealer: StateSealer | undefined
 
@@ -21,7 +21,7 @@ export class ChoiceState {
   }
 
   get hasCalls(): boolean {
-    return this.#calls.any
+    return this.#calls?.any === true
   }
 
   /** The client's chunk choices for one of the vendor's: none, one or several, as content and end are separate. */
@@ -47,7 +47,7 @@ export class ChoiceState {
   finish(reason: FinishReason, rest: Partial<ChunkChoice> = {}): ChunkChoice[] {
     this.finished = reason
     const out: ChunkChoice[] = []
-    const calls = this.#calls.finish()
+    const calls = this.#calls?.finish() ?? []
     const last = this.#sealed(calls.length > 0 ? { tool_calls: calls } : {})
     const details = this.#sealer?.rest() ?? []
     if (!this.#started || calls.length > 0 || details.length > 0) {
@@ -71,7 +71,7 @@ export class ChoiceState {
     const parts = Array.isArray(content) ? partsOf(content) : { content, thinking: undefined }
     if (parts.thinking) delta['reasoning_content'] = parts.thinking
     if (typeof parts.content === 'string' && parts.content !== '') delta['content'] = parts.content
-    const pieces = calls?.length ? this.#calls.accept(calls) : []
+    const pieces = calls?.length ? (this.#calls ??= new ToolCalls()).accept(calls) : []
     if (pieces.length > 0) delta['tool_calls'] = pieces
     if (!this.#started) return this.#opened(this.#sealed(delta), calls?.length || content === null ? null : '')
     return Object.keys(delta).length === 0 ? undefined : this.#sealed(delta)

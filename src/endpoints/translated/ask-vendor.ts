@@ -3,6 +3,7 @@ import { refusedValue } from '../../errors.ts'
 import type { Conversation, FormatName } from '../../conversation/conversation.ts'
 import { withHostedTools } from '../../formats/hosted-tools.ts'
 import type { Call } from '../../providers/contract.ts'
+import { providerItself } from '../../providers/work.ts'
 import { forceParse, yieldIfLarge } from '../../providers/yielding.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
@@ -36,7 +37,7 @@ export interface AnsweredBy {
  */
 export async function askVendor(asking: Asking, itself: boolean, changes: Changes = {}): Promise<AnsweredBy> {
   const { client, provider, call, context } = asking
-  const wire = wireFor(client.format.name, provider, call.model, itself)
+  const wire = wireFor(client.format.name, providerItself(provider), call.model, itself)
   if (wire === undefined) {
     const message = `This model does not support ${endpoints[client.format.name]}.`
     throw refusedValue(message, 'model')

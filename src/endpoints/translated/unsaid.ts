@@ -16,7 +16,8 @@ export function tellUnsaid(
   served: ReadonlySet<string>,
   meter: Pick<Tally, 'omit'>,
 ): void {
-  for (const [name, value] of Object.entries(request as Fields)) {
+  for (const name of Object.keys(request)) {
+    const value = (request as Fields)[name]
     if (said.has(name) || served.has(name) || value === null || value === undefined) continue
     if (typeof value === 'object' && Object.keys(value).length === 0) continue
     meter.omit?.(name)

@@ -53,7 +53,7 @@ export class ChoiceReader {
   readonly #choice: number
   readonly #from: Source
   readonly #count: BlockCount
-  readonly #calls = new ToolCalls()
+  #calls: ToolCalls | undefined
   /** By the index that `ToolCalls` gives. */
   readonly #open: OpenCall[] = []
   /** The open block: another kind begins another one. */
@@ -96,7 +96,7 @@ export class ChoiceReader {
   }
 
   end(search: Fields | undefined, out: Part[]): void {
-    if (!this.#isOver) this.#finish(this.#calls.any ? 'tool_calls' : 'stop', {}, search, out)
+    if (!this.#isOver) this.#finish(this.#calls?.any === true ? 'tool_calls' : 'stop', {}, search, out)
   }
 
   #delta(delta: Fields, logprobs: Fields | undefined, out: Part[]): void {
@@ -185,6 +185,7 @@ export class ChoiceReader {
   }
 
   #call(pieces: readonly ToolCallDelta[], out: Part[]): void {
+    this.#calls ??= new ToolCalls()
     for (const piece of this.#calls.accept(pieces)) this.#callPiece(piece, out)
   }
 
@@ -219,7 +220,7 @@ export class ChoiceReader {
     this.#sign(out)
     // A call that is not complete yet may go on after the next block.
     for (const [index, call] of this.#open.entries())
-      if (!call.ended && this.#calls.isWhole(index)) this.#close(call, out)
+      if (!call.ended && this.#calls?.isWhole(index) === true) this.#close(call, out)
     this.#kind = kind
     this.#block = this.#count.blocks++
     if (kind === 'text') {
@@ -246,7 +247,7 @@ export class ChoiceReader {
 
   #finish(finish: FinishReason, raw: Fields, search: Fields | undefined, out: Part[]): void {
     this.#isOver = true
-    for (const piece of this.#calls.finish()) this.#callPiece(piece, out)
+    for (const piece of this.#calls?.finish() ?? []) this.#callPiece(piece, out)
     this.#sign(out)
     if (search !== undefined && this.#citations === 0)
       for (const citation of readSearch(search)) this.#cite(citation, out)

@@ -78,6 +78,7 @@ function nameOf(tool: Tool): string | undefined {
 
 /** The fields for tools; none without a tool. Names are at most as long as vendors allow, and each is there once. */
 export function writeTools({ tools, toolChoice, parallel }: Conversation, to: Target<ChatTraits>): Fields {
+  if (tools.length === 0) return {}
   const written: Fields[] = []
   const names = new Set<string>()
   let incomplete = false

@@ -1,4 +1,4 @@
-import type { Block, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
+import type { Block, CallBlock, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
 import { asOwn, ownOf } from '../../conversation/own.ts'
 import { type GatewayError, invalid, refusedField } from '../../errors.ts'
 import { isRecord, itemsOf } from '../../wire/json.ts'
@@ -65,15 +65,20 @@ function isBlank(block: Block): boolean {
 
 /** Results refer to calls by id. */
 function requireOwnIds(blocks: readonly Block[]): void {
+  const calls = blocks.filter(isCall)
+  if (calls.length < 2) return
   const taken = new Set<string>()
-  for (const block of blocks) {
-    if (block.kind !== 'call') continue
-    if (taken.has(block.id)) {
-      const place = `${block.place}.id`
+  for (const { id, place: where } of calls) {
+    if (taken.has(id)) {
+      const place = `${where}.id`
       throw invalid(`"${place}" must differ from the ids of the other calls of its turn.`, place)
     }
-    taken.add(block.id)
+    taken.add(id)
   }
+}
+
+function isCall(block: Block): block is CallBlock {
+  return block.kind === 'call'
 }
 
 function isSummary(block: Block): boolean {

@@ -10,6 +10,7 @@ import { numbers, saidFields } from './field-names.ts'
 
 const outputFields = new Set(['effort', 'format'])
 const userFields = new Set(['user_id'])
+const none = new Set<string>()
 const thinkingFields = new Set(['type', 'budget_tokens', 'display'])
 
 /** The fields that only this wire has, and what is left of those that are read in part. */
@@ -17,7 +18,7 @@ export function ownFields(body: Fields, settings: Settings): Fields | undefined 
   const own = others(body, saidFields)
   const config = others(fieldsOf(body['output_config']), outputFields)
   const thinking = others(fieldsOf(body['thinking']), thinkingFields)
-  const metadata = others(fieldsOf(body['metadata']), settings.user === undefined ? new Set() : userFields)
+  const metadata = others(fieldsOf(body['metadata']), settings.user === undefined ? none : userFields)
   if (config === undefined && metadata === undefined && thinking === undefined) return own
   return { ...own, output_config: config, metadata, thinking }
 }

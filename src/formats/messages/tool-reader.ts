@@ -48,6 +48,7 @@ export function addedTools(blocks: readonly unknown[], place: string): Tool[] {
 
 /** The tools without those whose name an earlier one has: vendors reject repeated names. */
 export function withoutRepeated(tools: readonly Tool[]): readonly Tool[] {
+  if (tools.length < 2) return tools
   const names = new Set<string>()
   const kept = tools.filter((tool) => {
     const name = callable(tool)?.name

@@ -13,14 +13,11 @@ export interface WithFunctions {
 
 /** The same conversation if it has no custom tools. */
 export function withFunctionsForCustomTools(conversation: Conversation): WithFunctions {
-  const names = new Set<string>()
-  const tools = conversation.tools.map((tool) => {
-    const made = functionFor(tool)
-    if (made !== undefined) names.add(made.name)
-    return made ?? tool
-  })
+  const made = conversation.tools.map(functionFor)
   const isUsed = conversation.turns.some(({ blocks }) => blocks.some(isCustom))
-  if (names.size === 0 && !isUsed) return { conversation, stage: undefined }
+  if (made.every((each) => each === undefined) && !isUsed) return { conversation, stage: undefined }
+  const names = new Set(made.flatMap((each) => each?.name ?? []))
+  const tools = conversation.tools.map((tool, index) => made[index] ?? tool)
   const turns = isUsed
     ? conversation.turns.map((turn) =>
         turn.blocks.some(isCustom) ? { ...turn, blocks: turn.blocks.map(withFunctionCall) } : turn,
