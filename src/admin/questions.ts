@@ -17,6 +17,7 @@ import type { VideoState } from '../wire/video.ts'
 import type { AuditFilter } from './audit/contract.ts'
 import type { LatencyQuestion } from './latency.ts'
 import type { UsageSeriesQuestion } from './series.ts'
+import type { TimeRange } from './time-range.ts'
 
 /** A rule for each field of a type, so that the compiler finds one that is missing. */
 export type Shape<T> = { readonly [Name in keyof Required<T>]: z.ZodType<T[Name]> }
@@ -228,15 +229,9 @@ const measure = z.enum(['cost', 'requests', 'tokens'])
 
 export const largest: z.ZodType<UsageQuestion['largest']> = strict({ most: z.int().min(1), measure }).optional()
 
-/** How requests are summed. */
-export interface SumParameters {
-  readonly by?: UsageDimension[]
-  readonly timeZone?: string
-  readonly offsetMinutes?: number
-  readonly periodMs?: number
-}
+type Sums = Partial<Pick<UsageQuestion, 'by' | 'offsetMinutes' | 'periodMs'>> & { readonly timeZone?: string }
 
-export const usageSums: Shape<Omit<UsageFilter, 'account'> & SumParameters> = {
+export const usageSums: Shape<Omit<UsageFilter, 'account'> & Sums> = {
   ...usageFilter,
   by: dimensions.optional(),
   timeZone,
@@ -269,17 +264,10 @@ export const latencyQuestion: Shape<Accounted<LatencyQuestion>> = {
   periods: z.int().min(1).max(60).optional().describe('Number of equal periods. Default 24.'),
 }
 
-/** The period of an invoice: a month, or two times. */
-export interface InvoicePeriod {
-  readonly month?: string
-  readonly timeZone?: string
-  readonly from?: number
-  readonly to?: number
-}
-
 export const month: z.ZodString = z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, "must be a month, such as '2030-04'")
 
-export const invoicePeriod: Shape<InvoicePeriod> = {
+/** The period of an invoice: a month, or two times. */
+export const invoicePeriod: Shape<Partial<TimeRange> & { readonly month?: string; readonly timeZone?: string }> = {
   month: month.optional().describe('A calendar month, such as `2030-04`. Not with `from` and `to`.'),
   timeZone,
   from: time.optional(),

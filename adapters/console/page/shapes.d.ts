@@ -1,5 +1,15 @@
 /** What the admin API answers, as far as it is not a type of the package. */
 import type {
+  CapView,
+  LoggedContent,
+  Offers,
+  RegistryGroupView,
+  RegistryModelView,
+  UsagePoint,
+  UsageView,
+} from '../../../src/index.ts'
+
+export type {
   AccountView,
   Alert,
   AuditView,
@@ -9,14 +19,11 @@ import type {
   ExpiringCredit as CreditView,
   GatewayHealth as HealthView,
   KeyView,
-  Offers,
-  OpenCallView,
-  RegistryGroupView,
-  RegistryModelView,
   LatencyPoint,
   LoggedContent,
-  Reconciliation as Reconciled,
+  OpenCallView,
   ReconciledSum as ReconciledSums,
+  Reconciliation as Reconciled,
   RegistryPriceView,
   Replay,
   Statement,
@@ -24,42 +31,18 @@ import type {
   StoredDeployment,
   UsagePoint as Point,
   UsageSeries as Series,
-  UsageView,
   VendorKeyView,
   VideoView,
 } from '../../../src/index.ts'
-
-export type {
-  AccountView,
-  Alert,
-  AuditView,
-  CapView,
-  ConfigWarning,
-  CreditView,
-  EntryView,
-  HealthView,
-  KeyView,
-  LatencyPoint,
-  LoggedContent,
-  OpenCallView,
-  Point,
-  Reconciled,
-  ReconciledSums,
-  Series,
-  RegistryPriceView,
-  Replay,
-  Statement,
-  StatisticsRow,
-  StoredDeployment,
-  VendorKeyView,
-  VideoView,
-}
 
 /** A piece of a turn. */
 export type Block = NonNullable<LoggedContent['request']['conversation']>['turns'][number]['blocks'][number]
 
 /** A count of requests, of sums and of their points. */
-export type Unit = keyof Omit<Point, 'at' | 'requests' | 'incomplete' | 'uncosted' | 'cost' | 'vendorCost' | 'margin'>
+export type Unit = keyof Omit<
+  UsagePoint,
+  'at' | 'requests' | 'incomplete' | 'uncosted' | 'cost' | 'vendorCost' | 'margin'
+>
 
 /** A cap, and the group for which it was listed. */
 export interface GroupCap extends CapView {

@@ -6,13 +6,13 @@ import { useLoad } from '../load.js'
 import { linkTo } from '../location.js'
 import { AccountDialog, CreditDialog } from '../parts/account-forms.js'
 import { AlertsCard } from '../parts/alerts.js'
-import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { LedgerEntries } from '../parts/ledger-entries.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
 import { CreditsCard } from '../parts/credits.js'
 import { Page, Tile } from '../parts/details.js'
+import { useDialog } from '../parts/dialog.js'
 import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
 import { VendorKeysCard } from '../parts/vendor-keys.js'
 import { useSession } from '../session.js'
@@ -24,16 +24,11 @@ import { t } from '../words.js'
 /** @param {{ id: string }} properties */
 export function AccountPage({ id }) {
   const { role, account: own, readOnly, features } = useSession()
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const [turn, setTurn] = useState(0)
   const { data, error, reload } = useLoad((signal) => get(accountPath(id), {}, signal), [id, turn])
   const account = /** @type {AccountView | undefined} */ (data)
-  const close = () => setOpen(undefined)
-  const done = () => {
-    announce(t('saved'))
-    close()
-    setTurn(turn + 1)
-  }
+  const again = () => setTurn(turn + 1)
+  const { open, setOpen, close, done } = useDialog(again, /** @type {Open | undefined} */ (undefined))
   const isAdmin = role === 'admin'
   // A customer exists before the first payment, the account does not.
   const isNew = id === own && error instanceof ApiError && error.status === 404
@@ -70,9 +65,9 @@ export function AccountPage({ id }) {
       features.alerts && h(AlertsCard, { account: id }),
       h(LedgerEntries, { account: id, turn }),
     ],
-    open === 'edit' && account !== undefined && h(AccountDialog, { account, onClose: close, onSaved: done }),
+    open === 'edit' && account !== undefined && h(AccountDialog, { account, onClose: close, onSaved: () => done() }),
     (open === 'top-ups' || open === 'adjustments') &&
-      h(CreditDialog, { account: id, kind: open, onClose: close, onSaved: done }),
+      h(CreditDialog, { account: id, kind: open, onClose: close, onSaved: () => done() }),
   )
 }
 

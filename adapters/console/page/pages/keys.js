@@ -1,14 +1,13 @@
 import { h } from '../preact.js'
-import { useState } from 'preact/hooks'
 import { urlOf } from '../api.js'
 import { date, dateTime, duration, money, relative, whole } from '../format.js'
 import { usePages } from '../load.js'
 import { linkTo, usePlace } from '../location.js'
-import { announce } from '../parts/announce.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button, CsvLink, RowAction } from '../parts/button.js'
 import { clipped } from '../parts/columns.js'
 import { Page } from '../parts/details.js'
+import { useDialog } from '../parts/dialog.js'
 import { AccountFilter, ChoiceFilter, TextFilter } from '../parts/filters.js'
 import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.js'
 import { KeyDialog } from '../parts/key-form.js'
@@ -25,17 +24,11 @@ import { t } from '../words.js'
 export function KeysPage() {
   const { role, account: own, readOnly, currency, features, isBilled } = useSession()
   const { query } = usePlace()
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const { state = 'active', text, account } = query
   const of = own ?? account
   const asked = { account, text, state: state === 'all' ? undefined : state }
   const { list, reload } = /** @type {Pages<KeyView>} */ (usePages('keys', asked))
-  const close = () => setOpen(undefined)
-  const changed = (/** @type {string} */ said) => {
-    announce(said)
-    close()
-    reload()
-  }
+  const { open, setOpen, close, done } = useDialog(reload, /** @type {Open | undefined} */ (undefined))
   const shown = (/** @type {{ key: string, record: KeyView }} */ { key, record }) => {
     setOpen({ kind: 'shown', key, record })
     reload()
@@ -98,10 +91,10 @@ export function KeysPage() {
     features.vendorKeys && !isBilled && of !== undefined && h(VendorKeysCard, { account: of, key: of }),
     open?.kind === 'create' && h(KeyDialog, { onClose: close, onCreated: shown }),
     open?.kind === 'shown' && h(NewKeyDialog, { secret: open.key, record: open.record, onClose: close }),
-    open?.kind === 'edit' && h(KeyDialog, { record: open.record, onClose: close, onSaved: () => changed(t('saved')) }),
+    open?.kind === 'edit' && h(KeyDialog, { record: open.record, onClose: close, onSaved: () => done() }),
     open?.kind === 'rotate' && h(RotateDialog, { record: open.record, onClose: close, onRotated: shown }),
     open?.kind === 'revoke' &&
-      h(RevokeDialog, { record: open.record, onClose: close, onRevoked: () => changed(t('revokedKey')) }),
+      h(RevokeDialog, { record: open.record, onClose: close, onRevoked: () => done(t('revokedKey')) }),
   )
 }
 

@@ -1,12 +1,11 @@
 import { h } from '../preact.js'
-import { useState } from 'preact/hooks'
 import { send } from '../api.js'
 import { dateTime } from '../format.js'
 import { useAction, useList } from '../load.js'
-import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Button, RefreshButton, RowAction } from '../parts/button.js'
 import { Card, Page } from '../parts/details.js'
+import { useDialog } from '../parts/dialog.js'
 import { DocumentDialog, RemoveDialog } from '../parts/document-dialog.js'
 import { Empty, ErrorNotice } from '../parts/notice.js'
 import { PriceDialog } from '../parts/price-dialog.js'
@@ -22,7 +21,6 @@ import { t } from '../words.js'
 /** Models, groups and prices, as they are set in code and here. */
 export function RegistryPage() {
   const { readOnly } = useSession()
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const models = useList('registry/models')
   const groups = useList('registry/groups')
   const prices = useList('registry/prices')
@@ -30,12 +28,8 @@ export function RegistryPage() {
   const reload = () => {
     for (const each of [models, groups, prices]) each.reload()
   }
-  const close = () => setOpen(undefined)
-  const onSaved = () => {
-    announce(t('saved'))
-    close()
-    reload()
-  }
+  const { open, setOpen, close, done } = useDialog(reload, /** @type {Open | undefined} */ (undefined))
+  const onSaved = () => done()
   const adds = (/** @type {string} */ text, /** @type {Open} */ what) =>
     !readOnly && h(Button, { icon: 'plus', onClick: () => setOpen(what) }, text)
   return h(

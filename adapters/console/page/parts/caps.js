@@ -1,14 +1,13 @@
 import { h } from '../preact.js'
-import { useState } from 'preact/hooks'
 import { accountPath, get } from '../api.js'
 import { compact, money, relative, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
-import { announce } from './announce.js'
 import { RowAction } from './button.js'
 import { CapDialog, measureName } from './cap-dialog.js'
 import { Card } from './details.js'
+import { useDialog } from './dialog.js'
 import { ErrorNotice } from './notice.js'
 
 /** @import { CapView, GroupCap } from '../shapes.d.ts' */
@@ -32,24 +31,18 @@ async function load(account, signal) {
 /** What an account uses of its caps. @param {{ account: string }} properties */
 export function CapsCard({ account }) {
   const { role, readOnly } = useSession()
-  const [edited, setEdited] = useState(/** @type {GroupCap | undefined} */ (undefined))
   const { data: caps = [], error, reload } = useLoad((signal) => load(account, signal), [account])
+  const { open, setOpen, close, done } = useDialog(reload, /** @type {GroupCap | undefined} */ (undefined))
   if (error !== undefined) return h(ErrorNotice, { error })
   if (caps.length === 0) return null
-  const close = () => setEdited(undefined)
-  const saved = () => {
-    announce(t('saved'))
-    close()
-    reload()
-  }
   const isEditable = role === 'admin' && !readOnly
   const edit = (/** @type {GroupCap} */ cap) =>
-    isEditable && !['all', 'group', 'model'].includes(cap.per) ? () => setEdited(cap) : undefined
+    isEditable && !['all', 'group', 'model'].includes(cap.per) ? () => setOpen(cap) : undefined
   return h(
     Card,
     { title: t('caps') },
     h('ul', { class: 'caps' }, ...caps.map((cap) => h(Cap, { cap, onEdit: edit(cap), key: cap.cap }))),
-    edited && h(CapDialog, { account, cap: edited, onClose: close, onSaved: saved }),
+    open && h(CapDialog, { account, cap: open, onClose: close, onSaved: () => done() }),
   )
 }
 

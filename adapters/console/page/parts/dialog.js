@@ -2,12 +2,28 @@ import { h } from '../preact.js'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { t } from '../words.js'
+import { announce } from './announce.js'
 import { Button } from './button.js'
 import { Refusal } from './field.js'
 import { submitting } from './form.js'
 import { ErrorNotice } from './notice.js'
 
 /** @import { ComponentChildren } from '../preact.js' */
+
+/**
+ * Which dialog of a page is open. `done`: closes it, says what was done, and loads anew what it has changed.
+ * @template Open @param {() => unknown} reload @param {Open} none
+ */
+export function useDialog(reload, none) {
+  const [open, setOpen] = useState(none)
+  const close = () => setOpen(none)
+  const done = (said = t('saved')) => {
+    announce(said)
+    close()
+    reload()
+  }
+  return { open, setOpen, close, done }
+}
 
 /**
  * The browser's own modal dialog: it keeps the focus inside, closes with Escape and gives the focus back.

@@ -1,14 +1,12 @@
 import { h } from '../preact.js'
-import { useState } from 'preact/hooks'
 import { accountPath, send } from '../api.js'
 import { dateTime } from '../format.js'
 import { useList } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
-import { announce } from './announce.js'
 import { Button, RowAction } from './button.js'
 import { Card } from './details.js'
-import { FormDialog } from './dialog.js'
+import { FormDialog, useDialog } from './dialog.js'
 import { SelectField, TextField } from './field.js'
 import { useFields } from './form.js'
 import { Empty } from './notice.js'
@@ -21,15 +19,9 @@ import { table } from './table.js'
 /** An account's own keys at vendors, which are never shown. @param {{ account: string }} properties */
 export function VendorKeysCard({ account }) {
   const { readOnly } = useSession()
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   const { list, reload } = /** @type {Pages<VendorKeyView>} */ (useList(accountPath(account, 'vendor-keys')))
   const vendors = useList('vendor-keys/providers').list.rows
-  const onClose = () => setOpen(undefined)
-  const onDone = (/** @type {string} */ said) => {
-    announce(said)
-    onClose()
-    reload()
-  }
+  const { open, setOpen, close: onClose, done } = useDialog(reload, /** @type {Open | undefined} */ (undefined))
   return h(
     Card,
     {
@@ -60,10 +52,8 @@ export function VendorKeysCard({ account }) {
         },
       ],
     }),
-    open?.kind === 'add' &&
-      vendors &&
-      h(AddDialog, { account, names: vendors, onClose, onDone: () => onDone(t('saved')) }),
-    open?.kind === 'delete' && h(DeleteDialog, { record: open.record, onClose, onDone: () => onDone(t('deleted')) }),
+    open?.kind === 'add' && vendors && h(AddDialog, { account, names: vendors, onClose, onDone: () => done() }),
+    open?.kind === 'delete' && h(DeleteDialog, { record: open.record, onClose, onDone: () => done(t('deleted')) }),
   )
 }
 

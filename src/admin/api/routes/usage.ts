@@ -84,7 +84,7 @@ export const usageRoutes: readonly Route[] = [
 ]
 
 function sumsOf(
-  { by = [], ...rest }: { readonly by?: UsageDimension[] },
+  { by = [], ...rest }: { readonly by?: readonly UsageDimension[] },
   scope: UsageScope,
   identity: Identity,
 ): UsageSumsQuestion {
