@@ -3,18 +3,18 @@
  * take them. Calls arrive at random at a fixed rate, whether or not earlier ones have ended. Prints, per call, the CPU time of the
  * server (if it is on this machine), statements, transactions or scripts, and write-ahead log; and per second, calls admitted and refused.
  *
- * `--kind=postgres`, or `redis` or `redis-cluster`, which are started for this · `--processes=24`, or several: `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20`
- * after `--warm=5` · `--each=1`: how many of the processes share one of Node, each with a gateway and connections of its own: on a small
+ * `--kind=postgres`, or `mysql`, or `redis` or `redis-cluster`, which are started for this · `--processes=24`, or several:
+ * `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20` after `--warm=5` · `--each=1`: how many of the processes share one of Node, each with a gateway and connections of its own: on a small
  * machine, 48 of Node are the bottleneck · `--options={"connections":2}`: of the bundle · `--lasts=0`: milliseconds of a call, on
  * average · `--caps=0` · `--stall=0`: seconds for which another transaction locks all accounts of Postgres, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { redisCluster, redisServer } from '../../redis-cluster.ts'
-import { ownName, postgresPool } from '../../servers.ts'
+import { mysqlPool, ownName, postgresPool } from '../../servers.ts'
 import { Child } from '../child.ts'
 import { print, quantile } from '../table.ts'
 import type { Kind, Opening } from './server.ts'
-import { watchPostgres, watchRedis } from './server-costs.ts'
+import { watchMysql, watchPostgres, watchRedis } from './server-costs.ts'
 import type { Offer, Offered } from './worker.ts'
 
 const text = (name: string, otherwise: string) =>
@@ -32,7 +32,12 @@ const kind = text('kind', 'postgres') as Kind
 const redis = kind === 'redis' ? await redisServer() : undefined
 const cluster = kind === 'redis-cluster' ? await redisCluster(15_000, { replicas: false }) : undefined
 const ports = cluster?.ports ?? (redis === undefined ? [] : [redis.port])
-const watch = kind === 'postgres' ? watchPostgres(postgresPool(1)) : await watchRedis(ports)
+const watch =
+  kind === 'postgres'
+    ? watchPostgres(postgresPool(1))
+    : kind === 'mysql'
+      ? watchMysql(mysqlPool(1))
+      : await watchRedis(ports)
 const bundle = JSON.parse(text('options', '{}')) as object
 const caps = option('caps', 0)
 const opening: Opening = { kind, name, options: bundle, ports, caps, gateways: each }
@@ -106,7 +111,7 @@ for (const processes of options('processes', 24)) {
       (sum(({ late }) => late) / (seconds / 2)).toFixed(1),
       perSecond(({ refused }) => refused),
       ((after.cpu - before.cpu) / served).toFixed(2),
-      (((await statementsOf()) - sent) / served).toFixed(2),
+      (((after.statements ?? (await statementsOf())) - (before.statements ?? sent)) / served).toFixed(2),
       ((after.transactions - before.transactions) / served).toFixed(2),
       ((after.wal - before.wal) / served / 1_000).toFixed(1),
       `${quantile(waits, 0.5).toFixed(2)}, ${quantile(waits, 0.99).toFixed(1)}`,

@@ -1,6 +1,8 @@
 /** What a server on this machine has spent so far. */
 import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { createClient } from '@redis/client'
+import type { Pool as MysqlPool, RowDataPacket } from 'mysql2/promise'
 import type { Pool } from 'pg'
 
 export interface ServerCosts {
@@ -8,6 +10,8 @@ export interface ServerCosts {
   readonly cpu: number
   /** Scripts, in Redis. */
   readonly transactions: number
+  /** Statements, if the server counts them. */
+  readonly statements?: number
   /** Bytes of its write-ahead log. */
   readonly wal: number
   /** Connections opened. */
@@ -42,6 +46,29 @@ export function watchPostgres(pool: Pool): Watch {
       const sql = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()`
       return (await pool.query<{ count: number }>(sql)).rows[0]?.count ?? 0
     },
+    close: () => pool.end(),
+  }
+}
+
+export function watchMysql(pool: MysqlPool): Watch {
+  const statusOf = async (...names: readonly string[]) => {
+    const [rows] = await pool.query<(RowDataPacket & { Variable_name: string; Value: string })[]>(
+      'SHOW GLOBAL STATUS WHERE Variable_name IN (?)',
+      [names],
+    )
+    return names.map((name) => Number(rows.find((row) => row.Variable_name === name)?.Value ?? 0))
+  }
+  return {
+    async costs() {
+      const [[row]] = await pool.query<RowDataPacket[]>('SELECT @@pid_file AS file, @@datadir AS folder')
+      const file = await readFile(path.resolve(row?.['folder'] as string, row?.['file'] as string), 'utf8').catch(
+        () => '',
+      )
+      const names = ['Handler_commit', 'Questions', 'Innodb_os_log_written', 'Connections']
+      const [transactions = 0, statements = 0, wal = 0, sessions = 0] = await statusOf(...names)
+      return { cpu: file === '' ? 0 : await cpuOf(Number.parseInt(file)), transactions, statements, wal, sessions }
+    },
+    connections: async () => (await statusOf('Threads_connected'))[0] ?? 0,
     close: () => pool.end(),
   }
 }
