@@ -57,11 +57,12 @@ export class OpenKeys {
 
   #plan(expiresAt: number): void {
     const { everyMs, now } = this.#options
-    const dueAt = Math.min(now() + everyMs, Math.max(expiresAt, now()))
+    const time = now()
+    const dueAt = Math.min(time + everyMs, Math.max(expiresAt, time))
     if (dueAt >= this.#dueAt) return
     clearTimeout(this.#timer)
     this.#dueAt = dueAt
-    this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(dueAt - now()), longestTimerMs))
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(dueAt - time), longestTimerMs))
     this.#timer.unref()
   }
 
