@@ -80,7 +80,7 @@ export class Served<R, A> implements Trial<A> {
     this.candidates = parts.candidates
     this.cancellation = parts.call
     this.#succession = model.continue === true && order.stream ? new Succession(parts.candidates) : undefined
-    const successor = this.#succession && this.#successors()
+    const successor = this.#succession && ((failure: unknown, used: Usage) => this.#successor(failure, used))
     const inParts = successor !== undefined || inspection !== undefined
     const meter = (parts.call.subject = new Meter(endpoint.name, admitted))
     this.context = { id, order, model, meter, observer, startedAt, successor, inspection, inParts }
@@ -141,10 +141,6 @@ export class Served<R, A> implements Trial<A> {
       headers: this.#attempt?.headers,
     })
     return this.#bound === undefined ? call : amend(call, this.#bound)
-  }
-
-  #successors(): Context<R>['successor'] {
-    return (failure, used) => this.#successor(failure, used)
   }
 
   /** What goes on with the stream after this failure. */
