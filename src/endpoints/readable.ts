@@ -27,10 +27,10 @@ const bytesPerToken = 6
 
 function requireText(name: string, order: Read, lengthFields: readonly string[], model: Model): void {
   const { field } = order
-  const given = ['n', ...(name === 'completions' ? ['prompt'] : [])]
   const choices = (positive(field('n')) ?? 1) * (name === 'completions' ? promptsIn(field('prompt')) : 1)
   const { values, fields } = probabilities(name, field)
   if (values === 0 && choices <= 8) return
+  const given = ['n', ...(name === 'completions' ? ['prompt'] : [])]
   if (choices > maxChoices) throw tooLarge(given)
   const { largest = 0 } = lengthIn(field, lengthFields)
   const echoed = field('echo') === true ? order.promptTokens : 0

@@ -1,6 +1,7 @@
 /** Calling a provider for a chat: by its own, or by another wire format. */
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts'
+import { providerItself } from '../../providers/work.ts'
 import { openAnswer, type AnswerForm, type AnswerContext } from '../chunk-answer.ts'
 import type { Context } from '../endpoint.ts'
 import { makerOf } from '../../formats/envelope.ts'
@@ -27,8 +28,9 @@ export function callChat(
   call: Call<ChatRequest>,
   context: AnswerContext & Pick<Context<ChatRequest>, 'order'>,
 ): Promise<OpenChat> {
-  if (provider.chat === undefined || context.inParts === true) return translatedChat(provider, call, context)
-  const maker = makerOf(provider)
+  const itself = providerItself(provider)
+  if (itself.chat === undefined || context.inParts === true) return translatedChat(provider, call, context)
+  const maker = makerOf(itself)
   if (!mayHoldEnvelopes(context.order)) return openChat(provider, call, context, maker)
   return withUnsealedState(call, maker).then((own) => openChat(provider, own, context, maker))
 }

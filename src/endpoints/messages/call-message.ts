@@ -1,5 +1,6 @@
 /** Calling a provider for a message: by its own Messages API, or in another format that it speaks. */
 import { Verbatim, type Call, type MessageAnswer, type Provider } from '../../providers/contract.ts'
+import { providerItself } from '../../providers/work.ts'
 import { textBytes } from '../../money/prices/estimate.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
@@ -19,7 +20,8 @@ export function callMessage(
   call: Call<MessageRequest>,
   context: Context<MessageRequest>,
 ): Promise<OpenMessage> {
-  if (provider.message !== undefined && context.inParts !== true) return nativeMessage(provider, call, context)
+  if (providerItself(provider).message !== undefined && context.inParts !== true)
+    return nativeMessage(provider, call, context)
   checkLong(call)
   return translatedMessage(provider, call, context)
 }

@@ -2,6 +2,7 @@
 import { messages } from '../../formats/messages/messages.ts'
 import { saidFields } from '../../formats/messages/field-names.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
+import { providerItself } from '../../providers/work.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import type { ClientWire } from '../translated/plan.ts'
@@ -31,7 +32,7 @@ export async function translatedMessage(
   call: Call<MessageRequest>,
   context: AnswerContext,
 ): Promise<OpenMessage> {
-  if (provider.message === undefined) tellUnsaid(call.request, saidFields, served, context.meter)
+  if (providerItself(provider).message === undefined) tellUnsaid(call.request, saidFields, served, context.meter)
   return opened(await translated<MessageEvent>(client, provider, call, context))
 }
 

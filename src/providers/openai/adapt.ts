@@ -10,9 +10,9 @@ type Changes = Record<string, unknown>
 export function changesFor(call: Call<unknown>, options: OpenAIOptions): Changes {
   const changes: Changes = call.stream ? requestUsage(call, options) : {}
   renameLimit(changes, call, options)
-  for (const [from, to] of Object.entries(options.rename ?? {})) {
+  for (const from in options.rename) {
     const value = call.field(from)
-    if (value !== undefined) Object.assign(changes, { [from]: undefined, [to]: value })
+    if (value !== undefined) Object.assign(changes, { [from]: undefined, [options.rename[from] as string]: value })
   }
   for (const name of options.dropParams ?? []) {
     const value = call.field(name)
