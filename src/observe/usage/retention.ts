@@ -1,6 +1,6 @@
 import type { UsageStore } from './contract.ts'
 
-const hourMs = 3_600_000
+const everyMs = 3_600_000
 /** Records per step, and milliseconds between two steps. */
 const [batch, restMs] = [500, 50]
 
@@ -19,19 +19,17 @@ export interface RetentionOptions {
 /** Deletes old usage records in small batches: at the first use, and then every hour. */
 export class Retention {
   readonly #options: RetentionOptions
-  readonly #everyMs: number
   #timer: NodeJS.Timeout | undefined
   #step: Promise<void> | undefined
   #closed = false
 
   constructor(options: RetentionOptions) {
     this.#options = options
-    this.#everyMs = Math.min(hourMs, options.keepMs)
   }
 
   /** Starts the first run. Further calls do nothing. */
   use(): void {
-    if (this.#timer === undefined && this.#step === undefined) this.#plan(0)
+    if (this.#timer === undefined) this.#plan(0)
   }
 
   /** Stops, after the step in progress. */
@@ -51,7 +49,7 @@ export class Retention {
 
   async #run(): Promise<void> {
     const { store, only, keepMs, now, failed } = this.#options
-    let ms = this.#everyMs
+    let ms = everyMs
     try {
       const removed = await store.removeBefore(now() - keepMs, batch, only)
       if (removed === batch) ms = restMs

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   createGateway,
   memoryContentKeyStore,
@@ -196,4 +197,14 @@ test('a day that is no longer kept loses its keys and its content, and a later o
     .toBe(false)
   expect(await gateway.admin.content.get(ids[0] as string)).toBeUndefined()
   expect(await gateway.admin.content.get(ids[1] as string)).toBeDefined()
+})
+
+test('what is kept for its own day alone is looked for once an hour, not again and again', async () => {
+  let looks = 0
+  const keyStore = { ...memoryContentKeyStore(), removeBefore: () => (looks++, 0) }
+  const { url, gateway, settled } = await worldWith({ content: { keepDays: 0, keyStore } })
+  await sent(gateway, url)
+  await settled()
+  await delay(200)
+  expect(looks).toBe(1)
 })
