@@ -1,10 +1,9 @@
 import { alertOf, type Alert } from '../admission/alerts/alert.ts'
 import { invalid } from '../errors.ts'
-import type { Page, PageRequest } from '../records/page.ts'
+import { mapPage, type Page, type PageRequest } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
 import { ofAny, requireMethod, requireScoped } from './check.ts'
 import { page as pageShape } from './questions.ts'
-import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 

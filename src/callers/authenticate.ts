@@ -169,7 +169,6 @@ function guarded(store: KeyStore, timeoutMs: number, failed: StoreFailed | undef
   return { find: (hash) => guard.call(() => store.find(hash)), ...(watch && { watch }) }
 }
 
-const longestAccount = 256
 const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
 
 /** A bearer token, valid or not. */
@@ -214,9 +213,9 @@ function bearer(value: string | undefined): string | undefined {
 function requireCaller(value: Caller | undefined): Caller | undefined {
   if (value === undefined) return undefined
   const { account, group, user, tags, models } = value
-  if (account === '' || !isStorable(account, longestAccount) || !isStorable(group)) {
+  if (!isName(account, longestUser) || !isStorable(group)) {
     throw new TypeError(
-      `authenticate() must return { account: string, group: string } or undefined; an account has at most ${longestAccount} characters`,
+      `authenticate() must return { account: string, group: string } or undefined; an account has at most ${longestUser} characters`,
     )
   }
   if (user !== undefined && !isName(user, longestUser)) {

@@ -10,6 +10,9 @@ export const user: z.ZodType<string> = z
   )
   .meta({ type: 'string', minLength: 1, maxLength: longestUser })
 
+/** The account that pays for it. */
+export const account: z.ZodType<string> = user
+
 /** The tags of a key. */
 export const tags: z.ZodType = z
   .custom(isTags, `must be an array of strings: ${tagsForm}`)

@@ -1,5 +1,4 @@
-import { cursorOf, pageOf, readCursor } from '../records/page.ts'
-import type { Page } from '../records/page.ts'
+import { cursorOf, pageOf, readCursor, type Page } from '../records/page.ts'
 import type { KeyQuestion, KeyRecord } from './contract.ts'
 import { keySearched } from './key-fields.ts'
 

@@ -1,6 +1,6 @@
 import { isStorable } from '../records/storable-text.ts'
 
-/** Maximum length of a user, in UTF-16 code units. */
+/** Maximum length of a user, and of an account, in UTF-16 code units. */
 export const longestUser = 256
 
 const longestTag = 64

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import type { AttemptRecord } from '../money/attempt-log.ts'
 import type { Settlement } from '../money/ledger/contract.ts'
 import type { Receipt } from '../money/receipt.ts'
 import type { Guard } from '../records/guard.ts'
@@ -23,23 +24,17 @@ export interface Failure {
 }
 
 /** One attempt at a deployment. Message of the channel `modelhatch:attempt`. */
-export interface AttemptEvent {
+export interface AttemptEvent extends Pick<AttemptRecord, 'provider' | 'providerModel' | 'ms'> {
   /** The id of the request, as in `x-request-id`. */
   readonly id: string
   /** The model name that the client used. */
   readonly model: string
-  /** The name of the provider. */
-  readonly provider: string
-  /** The provider's name for the model. */
-  readonly providerModel: string
   /**
    * `succeeded`: the response has begun. `rejected`: the vendor rejected the request, so no other deployment is tried.
    * `failed`: the deployment failed, and the next attempt may follow. `aborted`: the client disconnected, or a timeout ended
    * the request. `skipped`: the deployment was not called in its turn; `error` says why.
    */
   readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted' | 'skipped'
-  /** Milliseconds from the start of the attempt to its outcome. */
-  readonly ms: number
   /** The HTTP status of the vendor's error response, if there was one; if `rejected`, the status that the client gets. */
   readonly status?: number
   /** Why the attempt did not succeed. Its `cause` may contain internals. */

@@ -20,18 +20,12 @@ import type {
 import { attemptFaultOf, faultOf } from './fault.ts'
 
 /** What a request is known by when it arrives. */
-export interface Arrival {
-  readonly id: string
-  readonly exchange: Exchange
-  readonly endpoint: string | undefined
-  readonly startedAt: number
+export interface Arrival extends Pick<ObservedCall, 'id' | 'exchange' | 'endpoint' | 'startedAt'> {
   readonly elapsedMs: () => number
 }
 
 /** How a request ends, as the step that ends it knows it. */
-export interface CallOutcome {
-  readonly outcome: 'completed' | 'failed' | 'cancelled'
-  readonly error?: GatewayError | undefined
+export interface CallOutcome extends Pick<CallEnd, 'outcome' | 'error'> {
   /** Default: that of the error; without one, 200. */
   readonly status?: number | undefined
 }

@@ -1,5 +1,4 @@
-import type { Page, PageRequest } from '../../records/page.ts'
-import { mapPage } from '../../records/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../records/page.ts'
 import * as z from 'zod'
 import { strict } from '../../records/rules.ts'
 import { requireValid } from '../check.ts'

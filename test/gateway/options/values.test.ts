@@ -135,7 +135,7 @@ describe.each<[string, (options: object) => unknown, Values]>([
     'mintKey',
     (options) => mintKey({ account: 'a', group: 'g', ...options }),
     {
-      account: [...text, undefined, ''],
+      account: [...text, undefined, '', 'a\0', 'a'.repeat(257)],
       group: [...text, undefined, ''],
       name: text,
       expiresAt: ['2030', NaN, null, 1_900_000_000],
@@ -229,7 +229,7 @@ const gateway: Values = {
   'keys.sk-a': ['default', 5, null, [], { grup: 'x' }],
   ...forEach('keys.sk-a', {
     group: text,
-    account: [...text, ''],
+    account: [...text, '', 'a\0', 'a'.repeat(257)],
     name: text,
     expiresAt: ['2030-01-01', NaN, null, new Date(), 1_900_000_000, -1, 0.5],
     rate: ['60/min', null, { request: '1/min' }, { concurrent: '4' }, { concurrent: -1 }, { requests: 5 }],
