@@ -27,6 +27,10 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
     const gateway = createGateway({
       models: { demo: { provider: demo(), price }, failing: { provider: failing, price } },
       keys: { 'sk-acme': { account: 'acme' } },
+      groups: {
+        default: { models: '*' },
+        capped: { models: '*', caps: [{ name: 'monthly', period: 'month', money: '5' }] },
+      },
       billing: { currency, ...(sink && { export: sink }) },
       usage: { record: true },
     })
@@ -41,7 +45,7 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
         headers: { authorization: 'Bearer sk-acme', 'content-type': 'application/json' },
         body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
       })
-    return { accounts: gateway.admin.accounts, ask, url: served.url }
+    return { accounts: gateway.admin.accounts, keys: gateway.admin.keys, ask, url: served.url }
   }
 
   test('has the credits that expire, the soonest first, and what is left of the allowance', async () => {
@@ -70,6 +74,16 @@ describe.skipIf(!hasChromium)('the page of an account', () => {
       expect(await violations(page)).toEqual([])
     }
     expect(faults).toEqual([])
+    await end()
+  })
+
+  test('has the caps of all its keys, however many newer ones there are', async () => {
+    const { keys, url } = await opened()
+    await keys.create({ account: 'acme', open: true, group: 'capped' })
+    for (let count = 0; count < 100; count++) await keys.create({ account: 'acme', group: 'default' })
+    const { page, go, end } = await visit(browser, url, 'acme')
+    await go('#/accounts')
+    await page.locator('.caps').getByText('monthly').waitFor()
     await end()
   })
 

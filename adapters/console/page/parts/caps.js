@@ -16,7 +16,7 @@ const measures = /** @type {const} */ (['money', 'tokens', 'calls'])
 
 /** The caps of the groups of the account's keys, each once. @param {string} account @param {AbortSignal} signal @returns {Promise<GroupCap[]>} */
 async function load(account, signal) {
-  const { items } = await get('keys', { account, state: 'active' }, signal)
+  const { items } = await get('keys', { account, state: 'active', limit: 1000 }, signal)
   const groups = new Set(/** @type {{ group: string }[]} */ (items).map(({ group }) => group))
   const found = await Promise.all(
     [...groups].map(async (group) => {
