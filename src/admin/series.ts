@@ -56,8 +56,7 @@ export interface UsageSeries {
 }
 
 type Count = keyof UsageUnits | 'requests' | 'incomplete' | 'uncosted'
-type Amount = 'cost' | 'vendorCost'
-type Sums = Pick<UsageSummary, Count | Amount>
+type Sums = Pick<UsageSummary, Count | 'cost' | 'vendorCost'>
 
 /** Sums that match a question, of which days may be in a time zone. */
 export type Summing = (question: UsageQuestion & { readonly timeZone?: string }) => Promise<UsageSummary[]>
@@ -199,12 +198,15 @@ function sizeOf(row: Sums, measure: UsageMeasure): number {
 }
 
 function less(from: Point, parts: readonly Point[]): Point {
-  const amount = (name: Amount) => parts.reduce((sum, part) => sum - part[name], from[name])
-  const rest: Record<string, unknown> = { at: from.at, cost: amount('cost'), vendorCost: amount('vendorCost') }
-  for (const name of counts) rest[name] = parts.reduce((sum, part) => sum - part[name], from[name])
+  const rest = { ...from }
+  for (const part of parts) {
+    for (const name of counts) rest[name] -= part[name]
+    rest.cost -= part.cost
+    rest.vendorCost -= part.vendorCost
+  }
   // Requests that were recorded between two questions.
-  for (const name of counts) rest[name] = Math.max(0, rest[name] as number)
-  return rest as unknown as Point
+  for (const name of counts) rest[name] = Math.max(0, rest[name])
+  return rest
 }
 
 function pointView({ cost, vendorCost, uncosted, ...numbers }: Point, costs: boolean): UsagePoint {

@@ -59,27 +59,22 @@ export function duration(ms) {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/** @param {number} at */
-export const dateTime = (at) =>
-  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }).format(at)
+/** @param {Intl.DateTimeFormatOptions} options @returns {(at: number) => string} */
+const timeAs = (options) => (at) => new Intl.DateTimeFormat(language(), options).format(at)
 
-/** @param {number} at */
-export const exactTime = (at) =>
-  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' }).format(at)
+export const date = timeAs({ dateStyle: 'medium' })
+export const dateTime = timeAs({ dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
+export const exactTime = timeAs({ dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' })
 
-/** Month, day and time to the second, for rows. @param {number} at */
-export const rowTime = (at) =>
-  new Intl.DateTimeFormat(language(), {
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  }).format(at)
-
-/** @param {number} at */
-export const date = (at) => new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(at)
+/** Month, day and time to the second, for rows. */
+export const rowTime = timeAs({
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
 
 /** How long from now, such as "in 3 days". @param {number} at @param {number} now */
 export function relative(at, now) {

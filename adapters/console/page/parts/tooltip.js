@@ -1,3 +1,4 @@
+import { date } from '../format.js'
 import { language, t } from '../words.js'
 
 /** @import { PlotData } from './plot.js' */
@@ -47,7 +48,7 @@ function row(name, color, value) {
 
 /** @param {number} at @param {number} periodMs */
 export function periodOf(at, periodMs) {
-  if (periodMs >= 86_400_000) return new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(at)
+  if (periodMs >= 86_400_000) return date(at)
   const format = new Intl.DateTimeFormat(language(), {
     month: 'short',
     day: 'numeric',
