@@ -2,16 +2,13 @@ import * as z from 'zod'
 import { addressForm, isRange } from './addresses.ts'
 import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './users-and-tags.ts'
 
-/** The person who uses a key. */
+/** The person who uses a key. An account has the same form. */
 export const user: z.ZodType<string> = z
   .custom<string>(
     (value) => isName(value, longestUser),
     `must be a string of 1 to ${longestUser} characters, without NUL or unpaired surrogates`,
   )
   .meta({ type: 'string', minLength: 1, maxLength: longestUser })
-
-/** The account that pays for it. */
-export const account: z.ZodType<string> = user
 
 /** The tags of a key. */
 export const tags: z.ZodType = z

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { anyText, strict, verify } from '../records/rules.ts'
 import type { KeyRecord } from './contract.ts'
 import { newKeyShape, type KeyProperties } from './key-fields.ts'
-import { account } from './key-rules.ts'
+import { user } from './key-rules.ts'
 
 /** SHA-256 of a key as 64 hex digits: the only form in which a key is stored, cached or compared. */
 export function hashKey(key: string): string {
@@ -37,7 +37,7 @@ export interface MintedKey {
 }
 
 const mintRule = strict({
-  account,
+  account: user,
   group: anyText,
   ...newKeyShape,
   prefix: z

@@ -10,7 +10,7 @@ import { groupFields } from '../../models/group-fields.ts'
 import type { ModelEntry } from '../../models/model-options.ts'
 import { anyFunction, mistake, optionalOf, parsed, positive, strict, timed, verify } from '../../records/rules.ts'
 import { newKeyShape } from '../../callers/key-fields.ts'
-import { account } from '../../callers/key-rules.ts'
+import { user } from '../../callers/key-rules.ts'
 import { frequency } from '../../records/rate-rules.ts'
 import type { VendorReportReader } from '../../admin/reconcile/contract.ts'
 import type { Telemetry } from '../../observe/contract.ts'
@@ -197,7 +197,7 @@ const schema = strict({
 
 const keyRule = strict({
   group: z.string().optional(),
-  account: account.optional(),
+  account: user.optional(),
   ...newKeyShape,
 })
 
