@@ -29,12 +29,13 @@ export class UserlessCaps {
   note({ user, group }: Pick<Caller, 'user' | 'group'>): void {
     if (user !== undefined) return
     const { groups, billing } = this.#options
-    this.#read(Object.hasOwn(groups, group) ? groups[group]?.caps : undefined, `groups.${group}.caps`)
-    this.#read(billing.caps, 'billing.caps')
+    const own = Object.hasOwn(groups, group) ? groups[group]?.caps : undefined
+    if (own !== undefined) this.#read(own, `groups.${group}.caps`)
+    if (billing.caps !== undefined) this.#read(billing.caps, 'billing.caps')
   }
 
-  #read(caps: readonly ScopedCap[] | undefined, where: string): void {
-    if (caps === undefined || this.#known.has(caps)) return
+  #read(caps: readonly ScopedCap[], where: string): void {
+    if (this.#known.has(caps)) return
     this.#known.add(caps)
     for (const { name, per } of caps) {
       const id = `${where} ${name}`
