@@ -1,6 +1,5 @@
 import { reconcile, type ReconcileQuestion, type Reconciliation } from './reconcile/reconcile.ts'
 import type { PriceSource } from '../money/receipt.ts'
-import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/contract.ts'
 import type { KeyStore } from '../callers/contract.ts'
 import { AccountAdmin } from './accounts.ts'
@@ -92,8 +91,6 @@ export class Admin {
   readonly csv: CsvAdmin
   readonly #services: AdminServices
   readonly #personal: PersonalData
-  readonly #catalogue: Catalogue
-  readonly #prices: AdminServices['prices']
   readonly #offers: Offers
 
   /** @internal */
@@ -111,8 +108,6 @@ export class Admin {
     this.registry = new RegistryAdmin(services)
     this.csv = new CsvAdmin(this)
     this.#personal = new PersonalData(services, this)
-    this.#catalogue = services.catalogue
-    this.#prices = services.prices
     const { vault, videos, currency } = services
     const [ledger, usage] = [services.ledger.store, services.usage.store]
     const keys: Partial<KeyStore> = services.keys.store ?? {}
@@ -227,7 +222,8 @@ export class Admin {
 
   /** The price table of the options, with the day of its data; undefined if there is none. */
   prices(): (PriceSource & { readonly currency: string }) | undefined {
-    return this.#prices && { ...this.#prices.source, currency: this.#prices.currency }
+    const { prices } = this.#services
+    return prices && { ...prices.source, currency: prices.currency }
   }
 
   /**
@@ -236,6 +232,6 @@ export class Admin {
    */
   async models(group: string): Promise<readonly Model[]> {
     requireOneOf(await this.currentGroups(), group)
-    return this.#catalogue.list({ account: '', group }, new AbortController().signal)
+    return this.#services.catalogue.list({ account: '', group }, new AbortController().signal)
   }
 }

@@ -5,7 +5,6 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Page, PageRequest } from '../records/page.ts'
 import type { Resealed } from '../records/resealing.ts'
 import { strict } from '../records/rules.ts'
-import type { Note } from './audit/change.ts'
 import { ofAny, requireId, requireScoped, requireValid } from './check.ts'
 import { page, text } from './questions.ts'
 import type { AdminServices } from './services.ts'
@@ -32,15 +31,11 @@ const threadRule = strict({ session: text, ...page })
  * cannot be written. Methods throw a 503 if a store fails.
  */
 export class ContentAdmin {
-  readonly #content: AdminServices['content']
-  readonly #replay: AdminServices['replay']
-  readonly #note: Note
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ content, replay, note }: AdminServices) {
-    this.#content = content
-    this.#replay = replay
-    this.#note = note
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /**
@@ -54,7 +49,7 @@ export class ContentAdmin {
       const found = await this.#parts.reader.get(each)
       if (found === undefined) continue
       if (scope.all !== true && found.account !== scope.account) return undefined
-      await this.#note({ action: 'content.read', account: found.account, target: found.id })
+      await this.#services.note({ action: 'content.read', account: found.account, target: found.id })
       return found
     }
     return undefined
@@ -68,7 +63,7 @@ export class ContentAdmin {
     requireId(account, 'account')
     requireValid(threadRule, { session, ...request })
     const found = await this.#parts.reader.list(account, session, request)
-    await this.#note({ action: 'content.read', account, target: session })
+    await this.#services.note({ action: 'content.read', account, target: session })
     return found
   }
 
@@ -77,8 +72,13 @@ export class ContentAdmin {
     requireValid(text, model, 'model')
     const content = await this.get(id, scope)
     if (content === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such content.' })
-    const replay = await this.#replay(content, model)
-    await this.#note({ action: 'content.replay', account: content.account, target: content.id, after: { model } })
+    const replay = await this.#services.replay(content, model)
+    await this.#services.note({
+      action: 'content.replay',
+      account: content.account,
+      target: content.id,
+      after: { model },
+    })
     return { content, replay }
   }
 
@@ -93,12 +93,13 @@ export class ContentAdmin {
    */
   async rotate(): Promise<Resealed> {
     const done = await this.#parts.reader.rotate()
-    await this.#note({ action: 'content.rotate', after: done })
+    await this.#services.note({ action: 'content.rotate', after: done })
     return done
   }
 
   get #parts(): NonNullable<AdminServices['content']> {
-    if (this.#content === undefined) throw invalid('Content needs the option "content".')
-    return this.#content
+    const { content } = this.#services
+    if (content === undefined) throw invalid('Content needs the option "content".')
+    return content
   }
 }

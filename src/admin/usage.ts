@@ -105,15 +105,11 @@ const rules = {
 
 /** Usage records and statistics. Methods throw a 400 if usage is not recorded, and a 503 if the usage store fails. */
 export class UsageAdmin {
-  readonly #store: AdminServices['usage']
-  readonly #now: () => number
-  readonly #note: AdminServices['note']
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ usage, now, note }: AdminServices) {
-    this.#now = now
-    this.#store = usage
-    this.#note = note
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /**
@@ -123,7 +119,7 @@ export class UsageAdmin {
   async list(question: UsageListQuestion): Promise<Page<UsageView>> {
     requireScoped(rules.list, question, 'requests')
     const { all: _, costs = false, ...rest } = question
-    const page = await this.#store.page((store) => store.list(rest))
+    const page = await this.#services.usage.page((store) => store.list(rest))
     return mapPage(page, (record) => view(record, costs))
   }
 
@@ -133,7 +129,9 @@ export class UsageAdmin {
    */
   async find(id: string, { costs = false }: CostQuestion = {}): Promise<UsageView | undefined> {
     requireValid(text, id, 'id')
-    const record = await this.#store.page((store) => findRecord(requireMethod(store, 'find', 'single records'), id))
+    const record = await this.#services.usage.page((store) =>
+      findRecord(requireMethod(store, 'find', 'single records'), id),
+    )
     return record && view(record, costs)
   }
 
@@ -162,7 +160,7 @@ export class UsageAdmin {
   /** Latencies by periods of a range for charts, of the last 100 completed requests of each. */
   async latency(question: LatencyQuestion): Promise<LatencyPoint[]> {
     requireScoped(rules.latency, question, 'requests')
-    return latencyOf(question, (asked) => this.#store.page((store) => durationsIn(store, asked)))
+    return latencyOf(question, (asked) => this.#services.usage.page((store) => durationsIn(store, asked)))
   }
 
   /**
@@ -175,8 +173,8 @@ export class UsageAdmin {
     const { from, to } = question.month === undefined ? question : monthOf(question.month, question.timeZone ?? 'UTC')
     requireRange({ from, to })
     const range = { from, to, ...(account !== undefined && { account }) }
-    const sums = await this.#store.page((store) => store.summarise({ ...range, by: ['account', 'model'] }))
-    const lines = await this.#store.page((store) => store.sumLines?.(range) ?? [])
+    const sums = await this.#services.usage.page((store) => store.summarise({ ...range, by: ['account', 'model'] }))
+    const lines = await this.#services.usage.page((store) => store.sumLines?.(range) ?? [])
     return itemsOf(sums, lines)
   }
 
@@ -186,17 +184,17 @@ export class UsageAdmin {
    */
   async removeBefore(time: number): Promise<number> {
     requireValid(timeRule, time, 'time')
-    const removed = await this.#store.removeAll((store, most) =>
+    const removed = await this.#services.usage.removeAll((store, most) =>
       requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most),
     )
-    await this.#note({ action: 'usage.removeBefore', after: { before: time, removed } })
+    await this.#services.note({ action: 'usage.removeBefore', after: { before: time, removed } })
     return removed
   }
 
   #sums({ timeZone, ...question }: UsageQuestion & { readonly timeZone?: string }): Promise<UsageSummary[]> {
-    const ask = (asked: UsageQuestion) => this.#store.page((store) => store.summarise(asked))
+    const ask = (asked: UsageQuestion) => this.#services.usage.page((store) => store.summarise(asked))
     const isZoned = timeZone !== undefined && question.by.includes('day')
-    return isZoned ? summariseByLocalDay(timeZone, question, this.#now(), ask) : ask(question)
+    return isZoned ? summariseByLocalDay(timeZone, question, this.#services.now(), ask) : ask(question)
   }
 }
 

@@ -30,19 +30,11 @@ const batch = 100
 
 /** Accounts' own keys at vendors. Methods throw a 400 without the option `ownKeys.secrets`, and a 503 if the store fails. */
 export class VendorKeyAdmin {
-  readonly #given: VendorKeyVault | undefined
-  readonly #store: AdminServices['vendorKeys']
-  readonly #now: () => number
-  readonly #note: AdminServices['note']
-  readonly #by: string | undefined
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ vault, vendorKeys, now, note, actor }: AdminServices) {
-    this.#given = vault
-    this.#store = vendorKeys
-    this.#now = now
-    this.#note = note
-    this.#by = actor?.name
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /** The names of the providers that take such keys, ordered; empty if a registry of the host has the models. */
@@ -64,16 +56,17 @@ export class VendorKeyAdmin {
     if (before === undefined && own.length >= most)
       throw invalid(`An account can have ${most} vendor keys.`, 'provider')
     const hint = apiKey.length < hintedLength ? '' : apiKey.slice(-4)
-    const view = { account, provider, hint, createdAt: this.#now(), ...(this.#by !== undefined && { by: this.#by }) }
+    const { now, actor } = this.#services
+    const view = { account, provider, hint, createdAt: now(), ...(actor?.name !== undefined && { by: actor.name }) }
     await this.#change((store) => store.put({ ...view, sealed: sealing.seal(apiKey, [account, provider]) }))
-    await this.#note({ action: 'vendorKeys.put', account, target: provider, before, after: view })
+    await this.#services.note({ action: 'vendorKeys.put', account, target: provider, before, after: view })
     return view
   }
 
   /** The keys of an account, ordered by provider, without the keys themselves. */
   async list(account: string): Promise<VendorKeyView[]> {
     requireId(account, 'account')
-    const records = await this.#store.ask((store) => store.list(account))
+    const records = await this.#services.vendorKeys.ask((store) => store.list(account))
     return records
       .map((record) => picked(record, shown))
       .sort((left, right) => (left.provider < right.provider ? -1 : 1))
@@ -85,7 +78,7 @@ export class VendorKeyAdmin {
     const before = (await this.list(account)).find((each) => each.provider === provider)
     if (before === undefined) throw new GatewayError('not_found', { param: 'provider', message: 'No such key.' })
     await this.#change((store) => store.delete({ account, provider }))
-    await this.#note({ action: 'vendorKeys.delete', account, target: provider, before })
+    await this.#services.note({ action: 'vendorKeys.delete', account, target: provider, before })
     return before
   }
 
@@ -96,17 +89,17 @@ export class VendorKeyAdmin {
   async rotate(): Promise<Resealed> {
     const { sealing } = this.#vault
     const after = await resealAll<VendorKeyRecord>(
-      (last) => this.#store.ask((store) => store.page(last, batch)),
+      (last) => this.#services.vendorKeys.ask((store) => store.page(last, batch)),
       ({ sealed, account, provider }) => sealing.renewed(sealed, [account, provider]),
-      (record, before) => this.#store.ask((store) => store.reseal(record, before)),
+      (record, before) => this.#services.vendorKeys.ask((store) => store.reseal(record, before)),
     )
-    await this.#note({ action: 'vendorKeys.rotate', after })
+    await this.#services.note({ action: 'vendorKeys.rotate', after })
     return after
   }
 
   async #change(act: (store: VendorKeyStore) => Promise<void> | void): Promise<void> {
     try {
-      await this.#store.ask(act)
+      await this.#services.vendorKeys.ask(act)
     } finally {
       this.#vault.known.forget()
     }
@@ -119,7 +112,8 @@ export class VendorKeyAdmin {
   }
 
   get #vault(): VendorKeyVault {
-    if (this.#given === undefined) throw invalid('Vendor keys need the option "ownKeys.secrets".')
-    return this.#given
+    const { vault } = this.#services
+    if (vault === undefined) throw invalid('Vendor keys need the option "ownKeys.secrets".')
+    return vault
   }
 }

@@ -64,13 +64,11 @@ const listRule = strict({ ...ofAny, ...videoFilter, ...page })
 
 /** Video tasks. Methods throw a 404 if the task store cannot list them, and a 503 if it fails. */
 export class VideoAdmin {
-  readonly #videos: AdminServices['videos']
-  readonly #note: AdminServices['note']
+  readonly #services: AdminServices
 
   /** @internal */
-  constructor({ videos, note }: AdminServices) {
-    this.#note = note
-    this.#videos = videos
+  constructor(services: AdminServices) {
+    this.#services = services
   }
 
   /**
@@ -113,7 +111,7 @@ export class VideoAdmin {
     const { state, url } = task.data
     if (state === 'failed') throw new GatewayError('not_found', { message: 'This task has no video: it has failed.' })
     if (state !== 'completed') throw new GatewayError('conflict', { message: 'The video is not finished.' })
-    const content = await this.#videos.content(task, options.signal, options.range)
+    const content = await this.#services.videos.content(task, options.signal, options.range)
     if (content !== undefined) return content
     if (url === undefined) throw new GatewayError('not_found', { message: 'The video no longer exists.' })
     return { url }
@@ -122,20 +120,20 @@ export class VideoAdmin {
   /** Cancels the task if it has not ended, and deletes it. Throws a 404 if the account has no such task. */
   async remove(account: string, id: string): Promise<VideoView> {
     requireTask(account, id)
-    const removed = viewOf(await this.#videos.remove(account, id))
+    const removed = viewOf(await this.#services.videos.remove(account, id))
     const { state, model, createdAt } = removed
-    await this.#note({ action: 'videos.remove', account, target: id, before: { state, model, createdAt } })
+    await this.#services.note({ action: 'videos.remove', account, target: id, before: { state, model, createdAt } })
     return removed
   }
 
   async #find(account: string, id: string): Promise<StoredTask> {
     requireTask(account, id)
-    return this.#videos.find(account, id)
+    return this.#services.videos.find(account, id)
   }
 
   #read(account: string | undefined, limit: number, last: Place | undefined): Promise<StoredTask[]> {
-    if (account === undefined) return this.#videos.search({ limit, ...(last && { after: last }) })
-    return this.#videos.list(account, { limit, order: 'desc', ...(last && { after: last.id }) })
+    if (account === undefined) return this.#services.videos.search({ limit, ...(last && { after: last }) })
+    return this.#services.videos.list(account, { limit, order: 'desc', ...(last && { after: last.id }) })
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { mapPage } from '../../../records/page.ts'
 import { id, page, text, time } from '../../questions.ts'
 import { forContent, type Route } from '../route.ts'
 import { ofRequest } from '../schemas/usage.ts'
@@ -57,7 +58,7 @@ export const contentRoutes: readonly Route[] = [
     page: content,
     async answer({ admin, account, query: { session, ...rest }, identity }) {
       const found = await admin.content.thread(account, session, rest)
-      return { ...found, items: found.items.map((each) => seenBy(identity, each)) }
+      return mapPage(found, (each) => seenBy(identity, each))
     },
   }),
 ]

@@ -4,6 +4,7 @@ import type { UsageListQuestion, UsageSumsQuestion, UsageView } from '../../usag
 import { invalid } from '../../../errors.ts'
 import { usageFields } from '../../../observe/usage/fields.ts'
 import type { UsageDimension } from '../../../observe/usage/contract.ts'
+import { mapPage } from '../../../records/page.ts'
 import { forAccount, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
 import type { UsageScope } from '../../usage-scope.ts'
@@ -57,8 +58,7 @@ export const usageRoutes: readonly Route[] = [
     page: request,
     async answer({ admin, query, scope, identity }) {
       const question = { ...query, ...scope, ...costsFor(identity) } as UsageListQuestion
-      const found = await admin.usage.list(question)
-      return { ...found, items: found.items.map((each) => shown(each, identity)) }
+      return mapPage(await admin.usage.list(question), (each) => shown(each, identity))
     },
   }),
   forAccount('exportRequests', 'GET /requests.csv', {

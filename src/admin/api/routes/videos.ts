@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { VideoListQuestion } from '../../videos.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
+import { mapPage } from '../../../records/page.ts'
 import { stallMs } from '../replies.ts'
 import { forAccount, type AdminCall, type Route } from '../route.ts'
 import { id, page, time, videoFilter } from '../../questions.ts'
@@ -38,7 +39,7 @@ export const videoRoutes: readonly Route[] = [
     page: video,
     async answer({ admin, query, scope, identity }) {
       const found = await admin.videos.list({ ...query, ...scope } as VideoListQuestion)
-      return { ...found, items: found.items.map((each) => seenBy(identity, each)) }
+      return mapPage(found, (each) => seenBy(identity, each))
     },
   }),
   forAccount('getVideo', 'GET /accounts/{account}/videos/{video}', {
