@@ -1,4 +1,5 @@
 /** Calling a provider in another wire format than the client's: by way of the conversation that both can say. */
+import { choicesIn } from '../../admission/output-length.ts'
 import { flowOf } from '../../http/flow-of.ts'
 import { ignore } from '../../http/ignore.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
@@ -33,7 +34,9 @@ export async function translated<Event>(
   const itself = client.asksOwnName === true || successor !== undefined || inspection !== undefined
   const answered = await askVendor({ client, provider, call, context, repeated }, itself)
   const isStream = Symbol.asyncIterator in answered.answer
-  const next = isStream && successor !== undefined ? nextReadings(client, successor, context, repeated) : undefined
+  // Of several choices, some may have ended where others break off.
+  const mayGoOn = isStream && choicesIn(context.order.field) === 1
+  const next = mayGoOn && successor !== undefined ? nextReadings(client, successor, context, repeated) : undefined
   if (!call.stream || (next === undefined && inspection?.seesAnswers !== true))
     return clientAnswer(answered, client, call, context, releasing(provider, answered.sent))
   const steps = stepsOf(client, answered.plan, context)

@@ -49,9 +49,8 @@ function changesFor({ text, written }: JoinedParts, provider: Provider, failure:
   const prefill = provider.chat === undefined ? undefined : provider.chatTraits?.prefill
   return {
     conversation(conversation) {
-      const { output, settings } = conversation
       // No model can be asked for the second half of a JSON document.
-      if ((text !== '' && output !== undefined) || (settings.choices ?? 1) > 1) throw failure
+      if (text !== '' && conversation.output !== undefined) throw failure
       return continuing(conversation, text, written, prefill)
     },
     request: (request) => (prefill === undefined || text === '' ? request : prefilled(request, prefill)),

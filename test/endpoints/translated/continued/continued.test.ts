@@ -233,6 +233,13 @@ describe('it does not go on', () => {
     expect(await failed(breakingOff(chunk({ content: 'The ' })), { n: 2 })).toBe(0)
   })
 
+  test('with several choices of which only one has ended', async () => {
+    const ended = [chunk({ content: 'The end.' }), chunk({}, { finish_reason: 'stop' })]
+    const other = chunk({ content: 'The ' }, { index: 1 })
+    expect(await failed(breakingOff(...ended, other), { n: 2 })).toBe(0)
+    expect(await failed(breakingOff(...ended), { n: 2 })).toBe(0)
+  })
+
   test('if the vendor ends the stream for the sake of the request', async () => {
     const refusal = { error: { code: 'content_filter', type: 'invalid_request_error', message: 'no' } }
     expect(await failed(breakingOff(...said, `data: ${JSON.stringify(refusal)}\n\n`))).toBe(0)
