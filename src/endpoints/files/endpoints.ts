@@ -8,7 +8,7 @@ import { readForm } from '../../http/upload.ts'
 import type { UploadedForm } from '../../http/uploaded-form.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
-import { limitIn, orderIn, placeIn } from '../paging.ts'
+import { limitIn, orderIn, pageOf, placeIn } from '../paging.ts'
 import { isFileId, noSuchFile, type Files, type StoredFile } from './files.ts'
 
 /** Bytes of one file, as at OpenAI. */
@@ -100,20 +100,23 @@ function check(form: UploadedForm, whole: boolean): void {
 
 async function listed({ caller, exchange }: Query, files: Files): Promise<object> {
   const search = queryOf(exchange.target)
-  const order = orderIn(search)
-  const after = placeIn(search, 'after', 'file')
-  const most = Math.min(limitIn(search, 100, 10_000), 1_000)
-  const found = await files.list(caller.account, { limit: most + 1, order, ...(after && { after }) })
+  const asked = {
+    order: orderIn(search),
+    after: placeIn(search, 'after', 'file'),
+    limit: Math.min(limitIn(search, 100, 10_000), 1_000),
+  }
   const purpose = search.get('purpose')
-  const page = found
-    .slice(0, most)
-    .filter(({ data }) => data.bytes !== undefined && (purpose ?? data.purpose) === data.purpose)
+  const { page, hasMore } = await pageOf(
+    (options) => files.list(caller.account, options),
+    asked,
+    ({ data }) => data.bytes !== undefined && (purpose ?? data.purpose) === data.purpose,
+  )
   return {
     object: 'list',
     data: page.map(shape),
     first_id: page[0]?.id ?? '',
     last_id: page.at(-1)?.id ?? '',
-    has_more: found.length > most,
+    has_more: hasMore,
   }
 }
 

@@ -11,7 +11,7 @@ import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
-import { placeIn, taskIdIn } from '../paging.ts'
+import { pageOf, placeIn, taskIdIn } from '../paging.ts'
 import { readVideo, videoRequest } from './request.ts'
 import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
 
@@ -79,11 +79,15 @@ export const listVideos: QueryEndpoint = defineEndpoint({
     const search = queryOf(exchange.target)
     const limit = Math.min(Math.max(Math.trunc(Number(search.get('limit') ?? 20)) || 20, 1), 100)
     const order = search.get('order') === 'asc' ? 'asc' : 'desc'
-    const after = placeIn(search, 'after', 'video')
-    const tasks = await videos.list(caller.account, { limit: limit + 1, order, ...(after && { after }) })
-    const data = tasks.slice(0, limit).map(openaiVideo)
-    const [first, last] = [tasks[0]?.id ?? null, tasks[data.length - 1]?.id ?? null]
-    return jsonReply({ object: 'list', data, first_id: first, last_id: last, has_more: tasks.length > limit })
+    const asked = { limit, order, after: placeIn(search, 'after', 'video') } as const
+    const { page, hasMore } = await pageOf((options) => videos.list(caller.account, options), asked)
+    return jsonReply({
+      object: 'list',
+      data: page.map(openaiVideo),
+      first_id: page[0]?.id ?? null,
+      last_id: page.at(-1)?.id ?? null,
+      has_more: hasMore,
+    })
   },
 })
 

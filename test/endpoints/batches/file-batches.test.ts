@@ -259,6 +259,24 @@ test('batches and files are listed in pages; files are deleted, with their conte
   await expect(client.files.retrieve(files[0] ?? '')).rejects.toMatchObject({ status: 404 })
 })
 
+test('files are listed by their purpose, however many others there are before them', async () => {
+  const { create, client, vendor, pass } = await scene()
+  const inputs: string[] = []
+  for (const name of ['a', 'b', 'c']) {
+    const { id, input_file_id: input } = await create([ask(name)])
+    inputs.unshift(input)
+    vendor.end()
+    pass()
+    await client.batches.retrieve(id)
+    pass()
+  }
+  for (const limit of [1, 2, 3]) {
+    const found: string[] = []
+    for await (const { id } of client.files.list({ limit, purpose: 'batch' })) found.push(id)
+    expect(found).toEqual(inputs)
+  }
+})
+
 test('files expire after 30 days, with their contents', async () => {
   const { client, upload, pass, folder } = await scene({ tasks: { sweepMs: 5 } })
   const { id } = await upload([ask('a')])

@@ -11,7 +11,7 @@ import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { isFileId, noSuchFile } from '../../files/files.ts'
 import type { StoredBatch } from '../batch-task.ts'
-import { limitIn, placeIn } from '../../paging.ts'
+import { limitIn, pageOf, placeIn } from '../../paging.ts'
 import { batchIdIn, digestOf } from '../batches.ts'
 import { batchEndpoint, batchPaths } from './call-endpoints.ts'
 import type { FileBatches } from './file-batches.ts'
@@ -85,16 +85,17 @@ async function create(query: Query, batches: FileBatches): Promise<Reply> {
 
 async function list({ caller, exchange }: Query, batches: FileBatches): Promise<Reply> {
   const search = queryOf(exchange.target)
-  const limit = limitIn(search, 20, 100)
-  const after = placeIn(search, 'after', 'batch')
-  const options = { limit: limit + 1, order: 'desc', ...(after && { after }) } as const
-  const found = await batches.list(caller.account, options)
-  const page = found.slice(0, limit).filter(({ data }) => data.state !== 'preparing')
+  const asked = { limit: limitIn(search, 20, 100), order: 'desc', after: placeIn(search, 'after', 'batch') } as const
+  const { page, hasMore } = await pageOf(
+    (options) => batches.list(caller.account, options),
+    asked,
+    ({ data }) => data.state !== 'preparing',
+  )
   return jsonReply({
     object: 'list',
     data: page.map(shape),
     ...(page[0] && { first_id: page[0].id, last_id: page.at(-1)?.id }),
-    has_more: found.length > limit,
+    has_more: hasMore,
   })
 }
 

@@ -8,7 +8,7 @@ import { queryOf } from '../../../http/target.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { countsOf, vendorMs, type StoredBatch } from '../batch-task.ts'
-import { limitIn, placeIn } from '../../paging.ts'
+import { limitIn, pageOf, placeIn } from '../../paging.ts'
 import { batchIdIn, digestOf } from '../batches.ts'
 import type { MessageBatches } from './message-batches.ts'
 import { givenRequests } from './requests.ts'
@@ -82,17 +82,14 @@ async function listBatches(query: Query, batches: MessageBatches): Promise<Reply
   const limit = limitIn(search, 20, 1_000)
   const before = placeIn(search, 'before_id', 'batch')
   const after = placeIn(search, 'after_id', 'batch')
-  const place = before ?? after
-  const order = before === undefined ? 'desc' : 'asc'
-  const found = await batches.list(caller.account, { limit: limit + 1, order, ...(place && { after: place }) })
-  const page = found.slice(0, limit)
+  const asked = { limit, order: before === undefined ? 'desc' : 'asc', after: before ?? after } as const
+  const { page, hasMore } = await pageOf((options) => batches.list(caller.account, options), asked)
   if (before !== undefined) page.reverse()
-  const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null]
   return jsonReply({
     data: page.map((batch) => shape(query, batch)),
-    has_more: found.length > limit,
-    first_id: first,
-    last_id: last,
+    has_more: hasMore,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
   })
 }
 
