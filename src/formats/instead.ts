@@ -17,6 +17,11 @@ export function saidAs(block: Block, format: AskedFormat, to: Pick<Target<unknow
   return block.kind === 'own' && block.format !== format ? insteadOf(block, format, to) : [block]
 }
 
+/** What an answer says in place of a block that only another wire has; empty for nothing. */
+export function textInstead({ instead = [] }: Pick<OwnBlock, 'instead'>): string {
+  return instead.map((block) => (block.kind === 'text' ? block.text : '')).join('')
+}
+
 /** Instructions among the words of the user, for models that take them only before all others. */
 export function instructionText(blocks: readonly Block[]): string {
   return `<system>\n${blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('\n\n')}\n</system>`

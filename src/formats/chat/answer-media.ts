@@ -13,9 +13,14 @@ export function imageOf(raw: unknown): MediaBlock | undefined {
   return source === undefined ? undefined : { kind: 'media', type: 'image', source }
 }
 
-export function writeImage({ source }: Pick<MediaBlock, 'source'>): Fields | undefined {
-  const url = 'url' in source ? source.url : 'base64' in source ? dataUrlOf(source) : undefined
-  return url === undefined ? undefined : { type: 'image_url', image_url: { url } }
+/** Whether a message has a field for it. Its text tells of all others. */
+export function isHeld({ type, source }: Pick<MediaBlock, 'type' | 'source'>): boolean {
+  return 'base64' in source ? type !== 'file' : type === 'image' && 'url' in source
+}
+
+export function writeImage({ source }: Pick<MediaBlock, 'source'>): Fields {
+  const url = 'url' in source ? source.url : 'base64' in source ? dataUrlOf(source) : ''
+  return { type: 'image_url', image_url: { url } }
 }
 
 /** The beginnings of audio in base64. Streams are raw samples. */

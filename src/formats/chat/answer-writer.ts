@@ -2,7 +2,8 @@
 import type { Block, CallBlock, Fields } from '../../conversation/conversation.ts'
 import type { Answer, Choice } from '../../conversation/parts.ts'
 import type { Asked } from '../format.ts'
-import { writeAudio, writeImage } from './answer-media.ts'
+import { mediaText } from '../media.ts'
+import { isHeld, writeAudio, writeImage } from './answer-media.ts'
 import { annotationsOf } from './citations.ts'
 import { detailsOf, saidIn } from './details.ts'
 import { extraContentIn, extraContentOf } from './extra-content.ts'
@@ -38,7 +39,7 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
   let audio: Fields | undefined
   let field = 'reasoning_content'
   let hasText = false
-  const all = blocks.flatMap(instead)
+  const all = blocks.flatMap(held)
   for (const block of all) {
     hasText ||= block.kind === 'text'
     if (block.kind === 'text') text += block.text
@@ -47,10 +48,9 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
     else if (block.kind === 'reasoning') {
       thoughts += block.text
       if (block.own?.chat?.['as'] === 'reasoning') field = 'reasoning'
-    } else if (block.kind === 'media' && block.type === 'audio') audio = writeAudio(block)
-    else if (block.kind === 'media' && block.type === 'image') {
-      const image = writeImage(block)
-      if (image !== undefined) images.push(image)
+    } else if (block.kind === 'media') {
+      if (block.type === 'audio') audio = writeAudio(block)
+      else images.push(writeImage(block))
     }
   }
   // Clients that show the content expect a text of every answer that is nothing else.
@@ -61,7 +61,7 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
     refusal: refusal === '' ? null : refusal,
   }
   if (thoughts !== '' && reasoning !== 'none') message[field] = thoughts
-  const said = saidIn(blocks)
+  const said = saidIn(all)
   const details = detailsOf(said)
   if (details.length > 0) message['reasoning_details'] = details
   const extra = extraContentOf(all)
@@ -74,9 +74,10 @@ function writeMessage(blocks: readonly Block[], { reasoning }: Asked): Record<st
   return message
 }
 
-/** What a block of another format says to others. */
-function instead(block: Block): readonly Block[] {
-  return block.kind === 'own' ? (block.instead ?? []) : [block]
+/** What a message says of a block of another format, and of what it has no field for. */
+function held(block: Block): readonly Block[] {
+  if (block.kind === 'own') return block.instead ?? [block]
+  return block.kind !== 'media' || isHeld(block) ? [block] : [{ kind: 'text', text: mediaText(block) }]
 }
 
 function writeCall({ id, name, by, input, state, own }: CallBlock): Fields {

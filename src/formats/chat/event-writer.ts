@@ -3,7 +3,9 @@ import type { Block, Citation, Fields, State, TokenLogprob } from '../../convers
 import type { CallPart, CitationPart, EndPart, MediaPart, Part } from '../../conversation/parts.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
-import { writeAudio, writeImage } from './answer-media.ts'
+import { textInstead } from '../instead.ts'
+import { mediaText } from '../media.ts'
+import { isHeld, writeAudio, writeImage } from './answer-media.ts'
 import { annotationsOf } from './citations.ts'
 import { detailsOf, type Said } from './details.ts'
 import { extraContentIn, extraContentOf } from './extra-content.ts'
@@ -87,7 +89,7 @@ export class ChatEventWriter implements EventWriter {
         return
       case 'own':
         if (part.format === 'chat') this.#further(part.choice, part.value, out)
-        else for (const block of part.instead ?? []) this.#instead(part.choice, part.block, block, out)
+        else this.#say(part.choice, part.block, textInstead(part), out)
         return
       case 'ended':
     }
@@ -120,13 +122,14 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #media(part: MediaPart, out: OutEvent[]): void {
-    if (part.type === 'audio') return this.#delta(part.choice, { audio: writeAudio(part) }, out)
-    const image = part.type === 'image' ? writeImage(part) : undefined
-    if (image !== undefined) this.#of(part.choice).images.push(image)
+    const { choice, block, type } = part
+    if (!isHeld(part)) return this.#say(choice, block, mediaText(part), out)
+    if (type === 'audio') return this.#delta(choice, { audio: writeAudio(part) }, out)
+    this.#of(choice).images.push(writeImage(part))
   }
 
-  #instead(choice: number, block: number, each: Block, out: OutEvent[]): void {
-    if (each.kind === 'text') this.write({ kind: 'text', choice, block, text: each.text }, out)
+  #say(choice: number, block: number, text: string, out: OutEvent[]): void {
+    if (text !== '') this.write({ kind: 'text', choice, block, text }, out)
   }
 
   #further(at: number, value: Fields, out: OutEvent[]): void {

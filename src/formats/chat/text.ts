@@ -3,6 +3,8 @@ import type { Block, Conversation, Fields } from '../../conversation/conversatio
 import type { Answer, End, Part } from '../../conversation/parts.ts'
 import type { TextFinishReason } from '../../wire/completions.ts'
 import type { Asked, EventWriter, Format, OutEvent } from '../format.ts'
+import { textInstead } from '../instead.ts'
+import { mediaText } from '../media.ts'
 import { chat } from './chat.ts'
 import { finishName } from './ends.ts'
 import { readRequest as readChat } from './request-reader.ts'
@@ -33,6 +35,8 @@ function textIn(blocks: readonly Block[]): string {
   for (const block of blocks) {
     if (block.kind === 'text') said += block.text
     else if (block.kind === 'refusal') refusal += block.text
+    else if (block.kind === 'media') said += mediaText(block)
+    else if (block.kind === 'own') said += textInstead(block)
   }
   return said || refusal
 }
@@ -48,13 +52,30 @@ function finishOf(end: End | undefined): TextFinishReason {
 }
 
 class TextEventWriter implements EventWriter {
+  /** The last block that is no text, of which several pieces may come. */
+  #media = -1
+
   write(part: Part, out: OutEvent[]): void {
-    if ((part.kind === 'text' || part.kind === 'refusal') && part.text !== '')
-      out.push({ choices: [choiceOf(part.text, part.choice, null)] })
-    else if (part.kind === 'end') out.push({ choices: [choiceOf('', part.choice, finishOf(part.end))] })
+    switch (part.kind) {
+      case 'text':
+      case 'refusal':
+        return this.#say(part.choice, part.text, out)
+      case 'media':
+        this.#say(part.choice, mediaText(part, part.block === this.#media), out)
+        this.#media = part.block
+        return
+      case 'own':
+        return this.#say(part.choice, textInstead(part), out)
+      case 'end':
+        out.push({ choices: [choiceOf('', part.choice, finishOf(part.end))] })
+    }
   }
 
   end(): void {
     // The usage of all prompts together comes after the last of them.
+  }
+
+  #say(choice: number, said: string, out: OutEvent[]): void {
+    if (said !== '') out.push({ choices: [choiceOf(said, choice, null)] })
   }
 }

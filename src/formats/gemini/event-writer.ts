@@ -5,6 +5,7 @@ import type { End, Part, RefusalPart, TextPart } from '../../conversation/parts.
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
 import { callPart, mediaPart, PartWriter } from './candidate-writer.ts'
 import { writeCitations, type CitedBlock } from './citations.ts'
+import { textInstead } from '../instead.ts'
 import { finishName } from './ends.ts'
 import { writeLogprobs } from './logprobs.ts'
 import { GoogleStateReader } from './state.ts'
@@ -146,12 +147,14 @@ export class GeminiEventWriter implements EventWriter {
     choice.reasoning = undefined
   }
 
-  #own({ choice, block, format, value }: Extract<Part, { kind: 'own' }>, out: OutEvent[]): void {
+  #own(part: Extract<Part, { kind: 'own' }>, out: OutEvent[]): void {
+    const { choice, block, format, value } = part
     if (format !== 'gemini') {
+      if (block < 0) return
+      const open = this.#of(choice)
+      this.#text({ kind: 'text', choice, block, text: textInstead(part) }, open, out)
       // Its state may follow.
-      if (block >= 0)
-        this.#reason({ kind: 'reasoning', choice, block, text: '', form: 'sealed' }, this.#of(choice), out)
-      return
+      return this.#reason({ kind: 'reasoning', choice, block, text: '', form: 'sealed' }, open, out)
     }
     if (choice < 0) this.#head = { ...this.#head, ...value }
     else if (block < 0) this.#of(choice).own = { ...this.#of(choice).own, ...value }

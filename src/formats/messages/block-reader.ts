@@ -122,11 +122,11 @@ function readDocument(raw: Fields, common: Common): Block {
 function ownBlock(value: Fields, within: Content): OwnBlock {
   const { place, isAnswer = false, maker } = within
   const block: OwnBlock = { kind: 'own', format: 'messages', value, place }
+  // What the vendor answers is no words for clients of other formats, who carry its calls and results back.
+  if (maker !== undefined) return { ...block, state: stateOfHosted(maker, value) }
   const instead = insteadOf(value, within)
   if (instead !== undefined) return { ...block, instead: [{ kind: 'text', text: instead }] }
-  // Of an answer, clients of other formats carry it back.
-  if (isAnswer) return { ...block, state: maker === undefined ? undefined : stateOfHosted(maker, value) }
-  if (toolChanges.has(value['type'])) return block
+  if (isAnswer || toolChanges.has(value['type'])) return block
   // Uploads to a container, and blocks that are newer than this reader.
   const text = `[Content of the type "${textOf(value['type']).slice(0, 64)}", which cannot be shown here]`
   return { ...block, instead: [{ kind: 'text', text }], isNote: true }

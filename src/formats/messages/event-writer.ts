@@ -5,6 +5,7 @@ import type { CallPart, End, OwnPart, Part, ReasoningPart, UsagePart } from '../
 import { useless } from '../../providers/failure.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
+import { textInstead } from '../instead.ts'
 import { mediaText } from '../media.ts'
 import { OneByOne, type BlockPart } from '../one-by-one.ts'
 import { withRequired } from './answer.ts'
@@ -203,13 +204,14 @@ export class MessageEventWriter implements EventWriter {
     if (citation !== undefined) this.#delta({ type: 'citations_delta', citation }, out)
   }
 
-  #ownBlock({ block, format, value, instead }: OwnPart, out: OutEvent[]): void {
+  #ownBlock(part: OwnPart, out: OutEvent[]): void {
+    const { block, format, value } = part
     if (format === 'messages' && block >= 0) {
       this.#close(out)
       this.#lastOwn = block
       this.#whole(value, out)
     } else if (format === 'messages') this.#own = { ...this.#own, ...value }
-    else for (const each of instead ?? []) if (each.kind === 'text') this.#text(block, each.text, out)
+    else if (part.instead !== undefined) this.#text(block, textInstead(part), out)
   }
 
   /** Its end comes before that of the text: clients take blocks in the order of their ends. */

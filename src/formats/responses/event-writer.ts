@@ -3,7 +3,7 @@
  * is opened, and the last event contains exactly the closed ones. What belongs to another item waits while a call is written.
  */
 import { responseUsage } from '../../wire/response-usage.ts'
-import type { Block, Fields, State } from '../../conversation/conversation.ts'
+import type { Fields, State } from '../../conversation/conversation.ts'
 import { joinOwn, type Own } from '../../conversation/own.ts'
 import type {
   CitationPart,
@@ -18,6 +18,7 @@ import type {
   UsagePart,
 } from '../../conversation/parts.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
+import { textInstead } from '../instead.ts'
 import { mediaText } from '../media.ts'
 import { OneByOne, type BlockPart } from '../one-by-one.ts'
 import { asSummary, base64In, endedResponse, openedResponse } from './answer.ts'
@@ -185,7 +186,8 @@ export class ResponseEventWriter implements EventWriter {
     this.#done({ ...imageItem(place.item_id, 'completed', base64), ...own?.responses }, out)
   }
 
-  #own({ choice, block, format, value, instead = [] }: OwnPart, out: OutEvent[]): void {
+  #own(part: OwnPart, out: OutEvent[]): void {
+    const { choice, block, format, value } = part
     if (format === 'responses') {
       this.#close('completed', out)
       this.#flushState(out)
@@ -193,7 +195,7 @@ export class ResponseEventWriter implements EventWriter {
       this.#done(value, out)
       return
     }
-    for (const each of instead) if (isText(each)) this.#say({ kind: 'text', choice, block, text: each.text }, out)
+    this.#say({ kind: 'text', choice, block, text: textInstead(part) }, out)
   }
 
   #nextPlace(kind: ItemKind): Place {
@@ -254,8 +256,4 @@ export class ResponseEventWriter implements EventWriter {
     send('response.output_item.added', { output_index, item: { id: item_id, type: 'reasoning', summary: [] } }, out)
     this.#done(item, out)
   }
-}
-
-function isText(block: Block): block is Extract<Block, { kind: 'text' }> {
-  return block.kind === 'text'
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Block, Fields, State } from '../../../src/conversation/conversation.ts'
 import type { End, Part } from '../../../src/conversation/parts.ts'
+import { fold } from '../../../src/conversation/fold.ts'
 import { partsOf } from '../../../src/conversation/unfold.ts'
 import type { Asked } from '../../../src/formats/format.ts'
 import { messages } from '../../../src/formats/messages/messages.ts'
@@ -181,4 +182,26 @@ describe('a message of a vendor', () => {
       for (let index = 0; index <= 1_000; index++) reader.read({ ...call, index }, parts)
     }).toThrow(expect.objectContaining({ code: 'service_unavailable' }))
   })
+})
+
+it('has no words of a block for clients of other formats, whole or streamed', () => {
+  const content = [
+    { type: 'compaction', content: 'We spoke of rain.' },
+    { type: 'tool_reference', tool_name: 'lookup' },
+    { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'rain' } },
+  ]
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage: {} }
+  const events = [
+    { type: 'message_start', message: { ...message, content: [] } },
+    ...content.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ]
+  const whole = messages.readAnswer({ ...message, content, stop_reason: 'end_turn' }, from)
+  const blocks = whole.choices[0]?.blocks.map((block) => ({ ...block, place: undefined }))
+  expect(blocks?.map((block) => 'instead' in block)).toEqual([false, false, false])
+  expect(fold(read(messages, events)).choices[0]?.blocks).toEqual(blocks)
 })
