@@ -22,7 +22,7 @@ export interface InboxParts {
   readonly lanes: Lanes<Message>
   readonly isOpen: () => boolean
   /** Whether further requests belong to another socket. */
-  readonly isExpired: () => boolean
+  readonly isLeaving: () => boolean
   /** Sends a message that belongs to no response. */
   readonly answer: (message: string) => void
   /** Answers a message that cannot be served. */
@@ -79,7 +79,7 @@ export class Inbox {
   }
 
   #read(data: Buffer): void {
-    const { sizes, lanes, isExpired, answer, refuse } = this.#parts
+    const { sizes, lanes, isLeaving, answer, refuse } = this.#parts
     let lane: string | undefined
     try {
       const body = JsonBody.fromBytes(data, sizes)
@@ -87,7 +87,7 @@ export class Inbox {
       const intake = intakeOf(body)
       if (typeof intake === 'object') answer(intake.answer)
       if (intake !== 'request') return
-      if (isExpired()) throw new GatewayError('websocket_connection_limit_reached')
+      if (isLeaving()) throw new GatewayError('websocket_connection_limit_reached')
       lanes.check(lane)
       const isKept = !lanes.isFree(lane)
       if (isKept && !this.#hasRoomFor(data.length)) throw crowded()

@@ -53,7 +53,6 @@ export class ResponsesSocket implements Connection, Member {
   readonly #openedAt: number = performance.now()
   /** Why the socket is closed once no call is in progress. */
   #leaving: string | undefined
-  #isExpired = false
   /** Whether the client has answered the last ping. */
   #isAlive = true
 
@@ -73,7 +72,7 @@ export class ResponsesSocket implements Connection, Member {
       sockets,
       lanes: this.#lanes,
       isOpen: () => ws.readyState === ws.OPEN,
-      isExpired: () => this.#isExpired,
+      isLeaving: () => this.#leaving !== undefined,
       answer: (message) => this.#notices.send(message),
       refuse: (error, lane) => this.#refuse(error, lane),
       settled: () => this.#settled(),
@@ -115,10 +114,7 @@ export class ResponsesSocket implements Connection, Member {
     const { ws, gateway, idleMs, maxAgeMs } = this.#parts
     this.#pongs.reset()
     if (this.#incomplete.isStuck(now, gateway.sizes.bodyIdleMs)) return ws.terminate()
-    if (!this.#isExpired && now - this.#openedAt >= maxAgeMs) {
-      this.#isExpired = true
-      return this.#leave('too old')
-    }
+    if (this.#leaving === undefined && now - this.#openedAt >= maxAgeMs) return this.#leave('too old')
     // What is written during a call shows whether the client is there.
     if (this.isBusy) return
     if (now - this.idleSince >= idleMs) return ws.close(goingAway, 'idle')

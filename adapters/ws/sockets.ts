@@ -54,6 +54,8 @@ export class Sockets {
       if (!member.isBusy && (longest === undefined || member.idleSince < longest.idleSince)) longest = member
     }
     if (longest === undefined) throw tooMany('with this key')
+    // It may take seconds to close: until then the next one must not choose it again.
+    this.leave(longest)
     longest.replace()
   }
 
@@ -64,6 +66,7 @@ export class Sockets {
     this.#timer ??= setInterval(() => this.#tick(), this.#settings.pingMs).unref()
   }
 
+  /** Forgets a member that closes. Further calls do nothing. */
   leave(member: Member): void {
     const members = this.#byCaller.get(member.caller)
     members?.delete(member)

@@ -157,6 +157,6 @@ function refuseUpgrade(socket: Duplex, error: GatewayError): void {
     'connection: close',
   ]
   setTimeout(() => socket.destroy(), refusalMs).unref()
-  socket.resume()
+  socket.on('error', ignore).resume()
   socket.end(`${head.join('\r\n')}\r\n\r\n${body as string}`)
 }

@@ -86,14 +86,17 @@ describe('a shutdown', () => {
     const { connect, server, gateway } = await world({ options: { models: { m: provider } } })
     const shutdown = prepareShutdown(server, gateway, { graceMs: 60_000, idleMs: 20 })
     const [idle, busy] = [await connect(), await connect()]
-    busy.create({ input: 'a' })
+    busy.create({ input: 'a', stream_id: 'a' })
     await expect.poll(() => asked.length).toBe(1)
     const done = shutdown()
     expect(await idle.closed).toMatchObject({ code: 1001 })
+    // A client that always has a call in progress would keep the process.
+    busy.create({ input: 'b', stream_id: 'b' })
+    expect(await busy.next('b')).toMatchObject({ error: { code: 'websocket_connection_limit_reached' } })
     // Longer than idle connections are kept.
     await new Promise((resolve) => setTimeout(resolve, 100))
     goOn(0)
-    expect((await busy.response()).at(-1)).toMatchObject({ type: 'response.completed' })
+    expect((await busy.response('a')).at(-1)).toMatchObject({ type: 'response.completed' })
     expect(await busy.closed).toMatchObject({ code: 1001 })
     await done
   })

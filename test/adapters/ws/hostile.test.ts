@@ -140,6 +140,16 @@ test('a further socket of a key takes the place of the one that is idle for long
   expect(textOf(await first.ask({ input: 'Hi' }))).toBe('Hi')
 })
 
+test('sockets that do not answer a close make room only once', async () => {
+  const { port } = await world({ upgrade: { socketsPerCaller: 2 } })
+  let closing = 0
+  for (let opened = 0; opened < 6; opened++) {
+    const socket = await bare(port)
+    socket.once('data', ([first]: Buffer) => (closing += first === 0x88 ? 1 : 0))
+  }
+  await expect.poll(() => closing).toBe(4)
+})
+
 test('a further socket is refused if all of the key are in use, or if the server has too many', async () => {
   const gate = Promise.withResolvers<void>()
   const model = defineProvider({

@@ -278,13 +278,22 @@ test('a client that resets its connection during the handshake does not disturb 
     .toBe(true)
 })
 
-test('a listener that is called without its server refuses what it cannot hand back', async () => {
+test('a listener that is called without its server refuses what it cannot hand back, also if the client is gone', async () => {
   const { gateway } = await world()
   const listener = upgrades('', gateway)
   const server = createServer()
-  server.on('upgrade', (request, socket, first) => listener.call(undefined, request, socket, first))
+  let isGone = false
+  server.on('upgrade', (request, socket, first) => {
+    listener.call(undefined, request, socket, first)
+    if (isGone) socket.destroy(new Error('read ECONNRESET'))
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  expect((await raw(port, head({ target: '/v1/models', headers: upgradeTo('h2c') }))).status).toBe(426)
+  const ask = () => raw(port, head({ target: '/v1/models', headers: upgradeTo('h2c') }))
+  expect((await ask()).status).toBe(426)
+  isGone = true
+  await ask().catch(() => undefined)
+  isGone = false
+  expect((await ask()).status).toBe(426)
 })
