@@ -33,8 +33,10 @@ export interface Place {
 export async function load({ folder, environment, file: given }: Place): Promise<Loaded> {
   const file = given === undefined ? names.map((name) => join(folder, name)).find(existsSync) : resolve(folder, given)
   const { server = {}, ...config } = file === undefined ? {} : await configOf(file)
-  checkKnown('server', server, { port, host: text, path: text, console: flag })
   const { DATABASE_URL: url, PORT, HOST } = environment
+  // An empty HOST would listen on all addresses.
+  const listening = { port: Number(PORT || 3000), host: HOST || '127.0.0.1', ...server }
+  checkKnown('server', listening, { port, host: text, path: text, console: flag })
   const hasOwnKeys = config.keys !== undefined || config.authenticate !== undefined
   const key = hasOwnKeys ? undefined : keyOf(environment)
   const database = config.storage === undefined && url ? await openDatabase(url, folder) : undefined
@@ -46,7 +48,7 @@ export async function load({ folder, environment, file: given }: Place): Promise
       ...config,
       models: config.models ?? modelsOf(environment),
     },
-    server: { port: Number(PORT ?? 3000), host: HOST ?? '127.0.0.1', path: '', console: true, ...server },
+    server: { path: '', console: true, ...listening },
     file,
     key,
     close: async () => database?.close(),

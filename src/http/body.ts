@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalid } from '../errors.ts'
 import { cancellationOf, type Cancellation } from './cancellation.ts'
 import { header, type Exchange, type PresetExchange, type Presets } from './exchange.ts'
-import { endOf, inflated } from './inflate.ts'
+import { discard, endOf, inflated } from './inflate.ts'
 import { isLarge, JsonBody, tooLarge } from './json-body.ts'
 import { parseMediaType } from './media-type.ts'
 import type { Sizes } from './sizes.ts'
@@ -52,7 +52,9 @@ function readBody(exchange: Exchange, sizes: Sizes): JsonBody | Promise<JsonBody
     case 'unread': {
       const declared = Number(header(exchange, 'content-length') ?? 0)
       if (declared > sizes.jsonBytes) throw tooLarge(sizes.jsonBytes)
-      return readPlain(exchange, body.stream, sizes).then((bytes) => bodyFrom(bytes, sizes))
+      const stream = inflated(exchange, body.stream, sizes)
+      const bytes = readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, cancellationOf(exchange))
+      return bytes.then((all) => bodyFrom(all, sizes))
     }
     case 'text':
       return bodyFrom(bytesOf(body.text), sizes)
@@ -101,17 +103,6 @@ function requireJson(exchange: Exchange): void {
   }
 }
 
-function readPlain(exchange: Exchange, source: Readable, sizes: Sizes): Promise<Buffer> {
-  const stream = inflated(exchange, source, sizes)
-  const bytes = readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, cancellationOf(exchange))
-  if (stream === source) return bytes
-  return bytes.catch((error: unknown) => {
-    // The rest of the body is discarded, so it need not be decompressed.
-    stream.destroy()
-    throw error
-  })
-}
-
 function bytesOf(text: string | Uint8Array): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }
@@ -140,8 +131,7 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, clie
       stream.off('data', onData).off('end', onEnd).off('close', onClose)
       client.removeEventListener('abort', onAbort)
       if (error === undefined) return resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size))
-      // Discards the rest: unread data would block the connection, which still has to carry the response.
-      stream.resume()
+      discard(stream)
       reject(error)
     }
     // `close`, which always follows an error, is what is handled; without this listener the error would crash the host.

@@ -36,6 +36,7 @@ export function noAnswer(ms: number, what: string, fault?: Fault): GatewayError 
  * Resolves after `ms` milliseconds, or as soon as `work` is cancelled. Never rejects: check `work` afterwards.
  */
 export function pause(ms: number, work: Cancellation): Promise<void> {
+  if (work.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)

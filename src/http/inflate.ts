@@ -51,6 +51,15 @@ export function endOf(stream: Readable): GatewayError {
   return stream instanceof Bounded && errored ? broken(errored) : new GatewayError('client_closed')
 }
 
+/**
+ * Discards what is left of a body: unread data would block the connection, which still has to carry the response. It need not be
+ * decompressed for that.
+ */
+export function discard(body: Readable): void {
+  if (body instanceof Bounded) body.destroy()
+  else body.resume()
+}
+
 /** Passes decompressed data through until it exceeds the allowed ratio. */
 class Bounded extends Transform {
   readonly #ratio: number

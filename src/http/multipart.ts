@@ -7,7 +7,7 @@ import busboy from 'busboy'
 import type { Readable } from 'node:stream'
 import { GatewayError, invalid } from '../errors.ts'
 import type { TextPart } from './form.ts'
-import { endOf } from './inflate.ts'
+import { discard, endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
 import type { Sizes } from './sizes.ts'
@@ -90,8 +90,7 @@ export class MultipartReader {
     this.#finish(error)
     // Later, because the caller may be the parser itself, which continues after its callback.
     process.nextTick(() => this.#parser.destroy(error as Error))
-    // Unread data would block the connection, which still has to carry the response.
-    this.#incoming.stream.resume()
+    discard(this.#incoming.stream)
   }
 
   readonly #take = (piece: Buffer): void => {
@@ -117,7 +116,7 @@ export class MultipartReader {
   #ended(last: Uint8Array): void {
     clearTimeout(this.#idle)
     this.#removeListeners()
-    this.#incoming.stream.resume()
+    discard(this.#incoming.stream)
     this.#parser.off('drain', this.#flow).write(last, () => this.#parser.destroy())
   }
 

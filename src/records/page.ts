@@ -1,4 +1,5 @@
 import { invalid, type GatewayError } from '../errors.ts'
+import { isStorable } from './storable-text.ts'
 
 /** One page of a list. */
 export interface Page<T> {
@@ -43,8 +44,8 @@ export function readCursor(after: string): readonly [time: number, id: string] {
   }
   if (!Array.isArray(parts) || parts.length !== 2) throw badCursor()
   const [time, id] = parts as readonly unknown[]
-  if (typeof time !== 'number' || typeof id !== 'string' || !id.isWellFormed() || id.includes('\0')) throw badCursor()
-  return [time, id]
+  if (!Number.isSafeInteger(time) || !isStorable(id, Infinity)) throw badCursor()
+  return [time as number, id]
 }
 
 /** Parses a cursor that is the number of a ledger entry. Throws a 400 for anything else. */

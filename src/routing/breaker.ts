@@ -10,8 +10,11 @@ export interface BreakerOptions {
   readonly coolDownMs?: number
 }
 
-interface Health {
-  readonly deployment: Deployment
+/** Providers of callers with keys of their own come and go, so the number of those that are reported must be bounded. */
+const mostOpen = 1_000
+
+/** Does not refer to the provider, which may be gone. */
+interface Health extends Omit<BreakerChange, 'state'> {
   failures: number
   openUntil: number
   /** Whether a request tries the deployment although the breaker is open. */
@@ -44,7 +47,7 @@ export class Breaker {
     return closed.length === 0 ? deployments : closed
   }
 
-  /** The deployments whose breaker is not closed. */
+  /** The deployments whose breaker is not closed: of very many, those that have failed last. */
   get open(): readonly BreakerChange[] {
     return [...this.#open].map((health) => changeOf(health))
   }
@@ -75,22 +78,24 @@ export class Breaker {
   }
 
   failed(deployment: Deployment): void {
-    const health = this.#health.of(deployment, () => ({ deployment, failures: 0, openUntil: 0, trying: false }))
+    const health = this.#health.of(deployment, () => healthOf(deployment))
     health.failures++
     if (health.failures < this.#failures) return
     const wasOpen = health.openUntil > 0 && !health.trying
     health.openUntil = this.#now() + this.#coolDownMs
     health.trying = false
+    this.#open.delete(health)
     this.#open.add(health)
+    const [first] = this.#open
+    if (first !== undefined && this.#open.size > mostOpen) this.#open.delete(first)
     if (!wasOpen) this.#changed(changeOf(health))
   }
 }
 
-function changeOf({ deployment: { provider, model, open = false }, openUntil, trying }: Health): BreakerChange {
-  return {
-    provider: provider.name,
-    model,
-    openModel: open,
-    state: openUntil === 0 ? 'closed' : trying ? 'half-open' : 'open',
-  }
+function healthOf({ provider, model, open = false }: Deployment): Health {
+  return { provider: provider.name, model, openModel: open, failures: 0, openUntil: 0, trying: false }
+}
+
+function changeOf({ provider, model, openModel, openUntil, trying }: Health): BreakerChange {
+  return { provider, model, openModel, state: openUntil === 0 ? 'closed' : trying ? 'half-open' : 'open' }
 }

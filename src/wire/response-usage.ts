@@ -1,6 +1,6 @@
 /** Conversion between the token counts of responses and those of chats. */
 import { readTokenUsage } from './counts.ts'
-import { countOf, fieldsOf, isRecord } from './json.ts'
+import { countOf, entryIn, fieldsOf, isRecord } from './json.ts'
 import type { OutputItem, ResponseUsage } from './responses.ts'
 import type { Usage } from './usage.ts'
 
@@ -49,7 +49,7 @@ function toolCallsIn(output: readonly OutputItem[]): Record<string, number> | un
   for (const item of output) {
     if (!isRecord(item)) continue
     if (item.type === 'code_interpreter_call') containers.add(item['container_id'] ?? item.id)
-    const name = charged[item.type]
+    const name = entryIn(charged, item.type)
     // Opening a page that a search has found is not charged.
     if (name === undefined || fieldsOf(item['action'])['type'] === 'open_page') continue
     calls ??= {}

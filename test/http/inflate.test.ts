@@ -1,10 +1,16 @@
 import { request } from 'node:http'
+import { PassThrough } from 'node:stream'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createGateway, type GatewayOptions } from 'modelhatch'
 import { demo } from 'modelhatch/providers'
+import type { Exchange } from '../../src/http/exchange.ts'
+import { inflated } from '../../src/http/inflate.ts'
+import { MultipartReader } from '../../src/http/multipart.ts'
+import { defaultSizes } from '../../src/http/sizes.ts'
 import { hosted } from '../hosted.ts'
 import { wav } from '../sound.ts'
+import { boundary, multipart, text } from './form.ts'
 
 const json = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Reply with exactly: pong' }] })
 const compressions: [string, (text: string | Uint8Array) => Buffer][] = [
@@ -125,4 +131,19 @@ describe('a compressed body', () => {
     asked.destroy()
     expect((await send(chatOf(url), gzipSync(json), 'gzip')).status).toBe(200)
   })
+})
+
+test.each(['that is refused', 'behind the last part'])('what is left of a form %s is not decompressed', async (which) => {
+  const source = new PassThrough()
+  const { signal } = new AbortController()
+  const exchange = { headers: { 'content-encoding': 'gzip' }, signal } as unknown as Exchange
+  const stream = inflated(exchange, source, defaultSizes)
+  const reader = new MultipartReader({ stream, boundary, sizes: defaultSizes, signal })
+  source.write(gzipSync(which === 'that is refused' ? `--${boundary}\r\n` : multipart(text('a', 'b'))))
+  if (which === 'that is refused') reader.fail(new Error('refused'))
+  else await reader.next()
+  await expect.poll(() => stream.destroyed).toBe(true)
+  // The connection carries the response.
+  source.end(Buffer.alloc(1_000_000))
+  await expect.poll(() => source.readableEnded).toBe(true)
 })

@@ -101,3 +101,10 @@ test('failures of many made-up model names do not affect other models', () => {
   fail(3)
   expect(usable()).toBe('b')
 })
+
+test('providers of callers with keys of their own come and go: those that have failed last are reported', () => {
+  const { breaker, fail } = watched()
+  for (let key = 0; key < 3_000; key++) fail(3, { ...a, provider: { name: `p${key}` } })
+  const { length, [length - 1]: last } = breaker.open
+  expect([length, last?.provider]).toEqual([1_000, 'p2999'])
+})

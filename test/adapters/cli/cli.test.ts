@@ -166,6 +166,15 @@ describe('modelhatch', () => {
     expect([code, printed]).toEqual([1, expect.stringContaining(message)])
   })
 
+  test('takes a variable that is empty for one that is not set', async () => {
+    const { server } = await load({ folder: emptyFolder(), environment: { HOST: '', PORT: '' } })
+    expect(server).toMatchObject({ host: '127.0.0.1', port: 3000 })
+  })
+
+  test.each(['web', '-1', '99999', '1.5'])('says that PORT=%s is no port', async (PORT) => {
+    await expect(load({ folder: emptyFolder(), environment: { PORT } })).rejects.toThrow('"port" must be a port')
+  })
+
   test('says that a file is missing', async () => {
     await expect(load({ folder: emptyFolder(), environment: {}, file: 'none.ts' })).rejects.toThrow('There is no file')
   })
