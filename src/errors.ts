@@ -73,8 +73,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   },
   websocket_connection_limit_reached: {
     status: 400,
-    message:
-      'This WebSocket connection takes no further requests. Create a new websocket connection to continue.',
+    message: 'This WebSocket connection takes no further requests. Create a new websocket connection to continue.',
   },
   invalid_api_key: {
     status: 401,

@@ -133,17 +133,20 @@ describe('a compressed body', () => {
   })
 })
 
-test.each(['that is refused', 'behind the last part'])('what is left of a form %s is not decompressed', async (which) => {
-  const source = new PassThrough()
-  const { signal } = new AbortController()
-  const exchange = { headers: { 'content-encoding': 'gzip' }, signal } as unknown as Exchange
-  const stream = inflated(exchange, source, defaultSizes)
-  const reader = new MultipartReader({ stream, boundary, sizes: defaultSizes, signal })
-  source.write(gzipSync(which === 'that is refused' ? `--${boundary}\r\n` : multipart(text('a', 'b'))))
-  if (which === 'that is refused') reader.fail(new Error('refused'))
-  else await reader.next()
-  await expect.poll(() => stream.destroyed).toBe(true)
-  // The connection carries the response.
-  source.end(Buffer.alloc(1_000_000))
-  await expect.poll(() => source.readableEnded).toBe(true)
-})
+test.each(['that is refused', 'behind the last part'])(
+  'what is left of a form %s is not decompressed',
+  async (which) => {
+    const source = new PassThrough()
+    const { signal } = new AbortController()
+    const exchange = { headers: { 'content-encoding': 'gzip' }, signal } as unknown as Exchange
+    const stream = inflated(exchange, source, defaultSizes)
+    const reader = new MultipartReader({ stream, boundary, sizes: defaultSizes, signal })
+    source.write(gzipSync(which === 'that is refused' ? `--${boundary}\r\n` : multipart(text('a', 'b'))))
+    if (which === 'that is refused') reader.fail(new Error('refused'))
+    else await reader.next()
+    await expect.poll(() => stream.destroyed).toBe(true)
+    // The connection carries the response.
+    source.end(Buffer.alloc(1_000_000))
+    await expect.poll(() => source.readableEnded).toBe(true)
+  },
+)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readTokenUsage, readUsage, tokenUsage } from '../../src/wire/counts.ts'
+import { chatUsage } from '../../src/wire/response-usage.ts'
 
 const counts = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
 
@@ -71,4 +72,10 @@ describe('usage in the names of a vendor', () => {
       input_tokens_details: input,
     })
   })
+})
+
+test('an item of any name is no call of a tool', () => {
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  const output = ['constructor', 'web_search_call'].map((type) => ({ type, id: type }))
+  expect(chatUsage(usage, output)?.server_tool_use).toEqual({ web_search_requests: 1 })
 })

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto'
+import { GatewayError } from '../../errors.ts'
 import { Rounds } from '../../records/rounds.ts'
 import { within } from '../../http/deadline.ts'
 import type { LedgerEntry } from '../ledger/contract.ts'
@@ -75,13 +76,19 @@ export class Exporter {
     const now = this.#options.now()
     let sent = 0
     try {
-      if (now >= this.#allAt) await this.#readAll()
-      for (const [account, until] of this.#recent) {
-        if (until < now) this.#recent.delete(account)
-        while (!this.#closed && (await this.#batch(account))) sent++
-      }
+      // If the clock was set back, the next look would be too late.
+      if (now >= this.#allAt || this.#allAt - now > allMs) await this.#readAll()
     } catch {
-      // The ledger is down. What was not exported is found again.
+      // The ledger is down.
+    }
+    for (const [account, until] of this.#recent) {
+      try {
+        while (!this.#closed && (await this.#batch(account))) sent++
+        if (until < now) this.#recent.delete(account)
+      } catch (error) {
+        // Comes again, and keeps no other account from its turn. The guard reports what fails in the ledger.
+        if (!GatewayError.is(error)) this.#options.failed(account, error)
+      }
     }
     return sent > 0
   }

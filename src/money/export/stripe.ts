@@ -1,5 +1,6 @@
 /** Meter events of Stripe: what customers were charged, for invoices that Stripe makes. */
 import { requestPlainly } from '../../http/plain-request.ts'
+import { callback, checkKnown, secret, text as nonEmpty, type Known } from '../../records/known-options.ts'
 import { parseMoney } from '../money.ts'
 import type { BillingExport, ExportBatch } from './contract.ts'
 
@@ -18,12 +19,20 @@ export interface StripeMeterOptions {
 /** Milliseconds that an answer may take. */
 const timeoutMs = 8_000
 
+const known: Known<StripeMeterOptions> = {
+  apiKey: secret,
+  event: { ...nonEmpty, always: true },
+  customer: { ...callback, always: true },
+  baseURL: nonEmpty,
+}
+
 /** What Stripe answers to an event that it has. */
-const known = /already exists with identifier/i
+const isThere = /already exists with identifier/i
 
 /**
  * The `send` of a `BillingExport` that reports each batch as one meter event: the sum of its charges in millionths of the currency,
- * under the id of the batch, which Stripe counts once within 24 hours. Payments and refunds are not reported.
+ * under the id of the batch, which Stripe counts once within 24 hours. Payments and refunds are not reported. Throws a `TypeError`
+ * that names an invalid option.
  *
  * @example
  * ```ts
@@ -32,6 +41,7 @@ const known = /already exists with identifier/i
  */
 export function stripeMeter(options: StripeMeterOptions): BillingExport['send'] {
   const { apiKey, event, customer, baseURL = 'https://api.stripe.com' } = options
+  checkKnown('stripeMeter', { ...options, apiKey, event, customer }, known)
   const url = new URL('/v1/billing/meter_events', baseURL)
   return async ({ id, account, entries }: ExportBatch) => {
     const charges = entries.filter(({ kind }) => kind === 'settle')
@@ -48,7 +58,7 @@ export function stripeMeter(options: StripeMeterOptions): BillingExport['send'] 
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-www-form-urlencoded' }
     const body = form.toString()
     const { status, text } = await requestPlainly(url, { method: 'POST', headers, body, timeoutMs })
-    if ((status < 200 || status >= 300) && !(status === 400 && known.test(text)))
+    if ((status < 200 || status >= 300) && !(status === 400 && isThere.test(text)))
       throw new Error(`Stripe responded with ${status} to a meter event`)
   }
 }

@@ -1,4 +1,5 @@
 import type { LotState } from './contract.ts'
+import { ignore } from '../../http/ignore.ts'
 import { expire, type AskLedger } from './credits.ts'
 import { lotsOf } from './lots.ts'
 
@@ -30,7 +31,7 @@ export class CreditExpiry {
   /** To be called when money was spent: looks for what has expired, if the last look was a while ago. */
   use(): void {
     const now = this.#options.now()
-    if (now < this.#dueAt || this.#round !== undefined) return
+    if (isAhead(this.#dueAt, now, everyMs) || this.#round !== undefined) return
     this.#dueAt = now + everyMs
     this.#round = this.#look(now).finally(() => (this.#round = undefined))
   }
@@ -39,7 +40,7 @@ export class CreditExpiry {
   async renews(account: string): Promise<boolean> {
     const { ask, now } = this.#options
     const at = now()
-    if ((this.#quiet.get(account) ?? 0) > at) return false
+    if (isAhead(this.#quiet.get(account) ?? 0, at, knownMs)) return false
     try {
       const state: LotState | undefined = await ask((ledger) => ledger.lots.read(account))
       const next = state && lotsOf(state).lots[0]?.expiresAt
@@ -62,10 +63,13 @@ export class CreditExpiry {
 
   async #look(now: number): Promise<void> {
     const { ask } = this.#options
-    try {
-      for (const account of await ask((ledger) => ledger.lots.due(now, most))) await expire(ask, account, now)
-    } catch {
-      // They stay due.
-    }
+    const due = await ask((ledger) => ledger.lots.due(now, most)).catch(() => [])
+    // What fails stays due, and keeps no other account from its turn.
+    for (const account of due) await expire(ask, account, now).catch(ignore)
   }
+}
+
+/** Whether a time is in the next `ms` milliseconds. One further ahead is from before the clock was set back. */
+function isAhead(time: number, now: number, ms: number): boolean {
+  return time > now && time - now <= ms
 }

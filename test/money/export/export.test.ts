@@ -139,3 +139,13 @@ test('an account without a customer, and payments alone, are not metered', async
   await stripeMeter({ ...options, customer: () => 'cus_1' })({ id: 'b', account: 'acme', entries: [payment] })
   expect(stripe.sums()).toEqual({})
 })
+
+test.each([
+  ['apiKey', { apiKey: undefined }],
+  ['event', { event: undefined }],
+  ['customer', { customer: 'cus_1' }],
+  ['baseUrl', { baseUrl: 'http://a' }],
+])('stripeMeter rejects options whose "%s" is not valid', (name, wrong) => {
+  const options = { apiKey: 'sk_test', event: 'llm', customer: () => 'cus_1', ...wrong }
+  expect(() => stripeMeter(options as never)).toThrow(new RegExp(`^stripeMeter: .*"${name}"`))
+})
