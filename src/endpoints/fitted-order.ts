@@ -19,6 +19,6 @@ export function fittedOrder<R>(
 
 /** An order with changes, which names the parts of the request that they remove. */
 function amended<R>(order: Order<R>, changes: Changes): Order<R> {
-  const omitted = omissionsIn(changes, order).reduce<readonly string[]>(withOmission, [])
+  const omitted = omissionsIn(changes, order).reduce(withOmission, order.omitted ?? [])
   return Object.assign(amendOrder(order, changes), omitted.length > 0 && { omitted })
 }

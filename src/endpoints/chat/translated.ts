@@ -10,8 +10,6 @@ import type { AnswerHead } from '../chunk-facts.ts'
 import { afterFirstContent } from '../first-content.ts'
 import type { ClientWire } from '../translated/plan.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
-import { tellUnsaid } from '../translated/unsaid.ts'
-import { wireFor } from '../translated/vendor-wires.ts'
 import { withoutText } from '../translated/without-text.ts'
 import { hasContent } from './choice.ts'
 import { ChatStreamState, type FullChunk } from './stream-state.ts'
@@ -19,24 +17,20 @@ import { ChatStreamState, type FullChunk } from './stream-state.ts'
 /** A chat response whose first content, or all of it, has arrived. */
 export type OpenChat = OpenAnswer<ChatChunk, FullChunk, ChatCompletion>
 
-const client: ClientWire = { format: chat, idPrefix: 'chatcmpl-' }
-
-/** Fields that the gateway serves itself. */
-const served: ReadonlySet<string> = new Set([
+/** What a vendor of another wire does not miss of the fields that chats and text completions share. */
+export const covered: ReadonlySet<string> = new Set([
+  ...saidFields,
   'stream_options',
   'prompt_cache_key',
   'functions',
   'function_call',
   'web_search_options',
 ])
-const none: ReadonlySet<string> = new Set()
+
+const client: ClientWire = { format: chat, idPrefix: 'chatcmpl-', covered }
 
 /** Calls the provider in a format that it speaks, and resolves once the first content or the whole response has arrived. */
 export function translatedChat(provider: Provider, call: Call<ChatRequest>, context: AnswerContext): Promise<OpenChat> {
-  if (provider.chat === undefined) {
-    const { chatFields = none } = wireFor('chat', provider, call.model)?.format ?? {}
-    tellUnsaid(call.request, new Set([...saidFields, ...chatFields]), served, context.meter)
-  }
   return opened(context, (counted) => translated<ChatChunk>(client, provider, call, counted))
 }
 

@@ -8,6 +8,7 @@ import { billed } from '../../providers/failure.ts'
 import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { checkMadeChat } from '../chat/request.ts'
+import { covered } from '../chat/translated.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { streamOf, wholeOf } from '../open.ts'
 import { replace } from '../order.ts'
@@ -15,7 +16,12 @@ import { mapConcurrently, merge } from '../concurrency.ts'
 import { translated } from '../translated/translated.ts'
 import type { ClientWire } from '../translated/plan.ts'
 
-const client: ClientWire = { format: text, idPrefix: 'cmpl-', asksOwnName: true }
+const client: ClientWire = {
+  format: text,
+  idPrefix: 'cmpl-',
+  asksOwnName: true,
+  covered: new Set([...covered, 'prompt', 'echo', 'suffix', 'best_of']),
+}
 
 const maxConcurrentChats = 4
 /** Each prompt is one call to the vendor. */
@@ -85,7 +91,7 @@ interface TextChatParts {
 }
 
 class TextChat {
-  readonly tally: Tally = { usage: undefined, textBytes: 0 }
+  readonly tally: Tally
   readonly #provider: Provider
   readonly #call: Call<CompletionRequest>
   readonly #prompt: string
@@ -100,6 +106,7 @@ class TextChat {
     this.#call = call
     this.#prompt = prompt
     this.#share = share
+    this.tally = { usage: undefined, textBytes: 0, omit: (name) => context.meter.omit?.(name) }
     this.#context = { ...context, meter: this.tally }
     this.#first = index * (call.request.n ?? 1)
     this.#echo = call.request.echo === true ? prompt : ''

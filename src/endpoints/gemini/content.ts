@@ -1,19 +1,23 @@
 /** `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
+import { saidFields, saidOfConfig } from '../../formats/gemini/field-names.ts'
+import { camelFields } from '../../formats/gemini/fields.ts'
 import { gemini } from '../../formats/gemini/gemini.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { forceParse } from '../../providers/yielding.ts'
 import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
+import type { Fields } from '../../wire/json.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
 import { afterFirstPiece } from '../first-content.ts'
 import { discard, replyOf } from '../open.ts'
 import type { ClientWire } from '../translated/plan.ts'
+import { tellUnsaid } from '../translated/unsaid.ts'
 import { interactsOnly } from '../translated/vendor-wires.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
 import { contentFrames, failedFrame, idleFrame } from './content-frames.ts'
 import { checkContent } from './guard.ts'
 import { openContent, type OpenContent } from './open-content.ts'
-import { readContent, type ContentOrder } from './request.ts'
+import { configIn, readContent, type ContentOrder } from './request.ts'
 import { nativeCall, vendorCall } from './vendor-call.ts'
 
 type ContentContext = Context<GenerateContentRequest, ContentOrder>
@@ -23,6 +27,7 @@ export const contentWire: ClientWire = {
   format: gemini,
   idPrefix: '',
   hints: new Set(['reasoning', 'temperature', 'topP', 'topK']),
+  covered: new Set([...saidFields, 'system_instruction', 'tool_config', 'generation_config', 'service_tier']),
 }
 
 export const generateContent: CallEndpoint<GenerateContentRequest, OpenContent, ContentOrder> = endpoint(false)
@@ -58,13 +63,20 @@ async function ask(
   await forceParse(call)
   const { model, meter } = context
   const fitted = vendorCall(call, model, (name) => meter.omit(name))
-  const isTranslated = context.inParts === true || interactsOnly(provider, fitted.model)
-  if (provider.generateContent === undefined || isTranslated)
+  const hasFormat = provider.generateContent !== undefined && !interactsOnly(provider, fitted.model)
+  if (!hasFormat) tellSettings(fitted.request, (name) => meter.omit(name))
+  if (provider.generateContent === undefined || !hasFormat || context.inParts === true)
     return opened(await translated<GenerateContentResponse>(contentWire, provider, fitted, context))
   const answer = await provider.generateContent(nativeCall(fitted))
   return openContent(answer, call, context, async (events) => {
     return opened(await inOtherMode<GenerateContentResponse>(contentWire, events, provider, call, context))
   })
+}
+
+/** Names the settings that only this format has. */
+function tellSettings(request: Fields, omit: (name: string) => void): void {
+  const settings = camelFields(configIn((name) => request[name]))
+  tellUnsaid(settings, saidOfConfig, undefined, (name) => omit(`generationConfig.${name}`))
 }
 
 async function opened(answer: Translated<GenerateContentResponse>): Promise<OpenContent> {

@@ -1,4 +1,5 @@
 /** `POST /v1beta/models/{model}:embedContent` and `:batchEmbedContents`: embeddings in Google's format. */
+import { withOmission } from '../../admission/meter.ts'
 import { invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { readJson } from '../../http/body.ts'
@@ -52,19 +53,23 @@ async function readEmbed(
   if (items.some((each) => each.dimensions !== dimensions))
     throw invalid('"outputDimensionality" must be the same in all requests.', 'requests')
   const request = { model: body.get('model'), input: items.map(({ text }) => text), encoding_format: 'float' }
-  return jsonOrder<EmbeddingRequest>(
-    JsonBody.fromValue(dimensions === undefined ? request : { ...request, dimensions }, sizes),
-    false,
-  )
+  const made = JsonBody.fromValue(dimensions === undefined ? request : { ...request, dimensions }, sizes)
+  const omitted = items.flatMap((each) => each.omitted).reduce<readonly string[]>(withOmission, [])
+  return Object.assign(jsonOrder<EmbeddingRequest>(made, false), omitted.length > 0 && { omitted })
 }
+
+/** They change the vectors, and only Google's API has them. */
+const googles = ['taskType', 'title']
 
 interface Item {
   readonly text: string
   readonly dimensions: number | undefined
+  readonly omitted: readonly string[]
 }
 
 function readItem(raw: unknown, place: string): Item {
-  const { content, outputDimensionality, config } = recordAt(raw, place === '' ? 'body' : place.slice(0, -1))
+  const given = recordAt(raw, place === '' ? 'body' : place.slice(0, -1))
+  const { content, config } = given
   const where = `${place}content`
   const { parts } = typeof content === 'string' ? { parts: [{ text: content }] } : recordAt(content, where)
   const texts = itemsAt(parts, `${where}.parts`).map((part, index) => {
@@ -72,11 +77,12 @@ function readItem(raw: unknown, place: string): Item {
     return stringIn(recordAt(part, at), 'text', at)
   })
   if (texts.length === 0) throw invalid(`"${where}.parts" must have at least one item.`, `${where}.parts`)
-  const { outputDimensionality: inner } = config === undefined ? {} : recordAt(config, `${place}config`)
-  const dimensions = outputDimensionality ?? inner
+  const settings = { ...(config !== undefined && recordAt(config, `${place}config`)), ...given }
+  const { outputDimensionality: dimensions } = settings
   if (dimensions !== undefined && !(Number.isSafeInteger(dimensions) && (dimensions as number) > 0))
     throw invalid(`"${place}outputDimensionality" must be a positive integer.`, `${place}outputDimensionality`)
-  return { text: texts.join('\n'), dimensions: dimensions as number | undefined }
+  const omitted = googles.filter((name) => settings[name] !== undefined)
+  return { text: texts.join('\n'), dimensions: dimensions as number | undefined, omitted }
 }
 
 function vectorsIn(answer: Answer, { model, field }: Order<EmbeddingRequest>): object[] {

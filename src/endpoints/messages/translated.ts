@@ -2,13 +2,11 @@
 import { messages } from '../../formats/messages/messages.ts'
 import { saidFields } from '../../formats/messages/field-names.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { providerItself } from '../../providers/work.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import type { ClientWire } from '../translated/plan.ts'
 import { countTranslated } from '../translated/count.ts'
 import { inOtherMode, translated, type Translated } from '../translated/translated.ts'
-import { tellUnsaid } from '../translated/unsaid.ts'
 import { openEvents, type OpenMessage } from './open-message.ts'
 
 const client: ClientWire = {
@@ -16,10 +14,9 @@ const client: ClientWire = {
   idPrefix: 'msg_',
   hints: new Set(['reasoning', 'temperature', 'topP', 'topK', 'parallel', 'user', 'tier']),
   asksAgain: true,
+  // Vendors of other formats cache by themselves.
+  covered: new Set([...saidFields, 'cache_control']),
 }
-
-/** They mark what a vendor is to cache, which vendors of other formats do by themselves. */
-const served: ReadonlySet<string> = new Set(['cache_control'])
 
 /** Counts a request by a vendor that does not speak this format; undefined if it does not count. */
 export function countTranslatedMessage(provider: Provider, call: Call<MessageRequest>): Promise<number | undefined> {
@@ -32,7 +29,6 @@ export async function translatedMessage(
   call: Call<MessageRequest>,
   context: AnswerContext,
 ): Promise<OpenMessage> {
-  if (providerItself(provider).message === undefined) tellUnsaid(call.request, saidFields, served, context.meter)
   return opened(await translated<MessageEvent>(client, provider, call, context))
 }
 

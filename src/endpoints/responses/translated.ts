@@ -9,11 +9,22 @@ import { withParam } from '../param-name.ts'
 import type { ClientWire } from '../translated/plan.ts'
 import { translated } from '../translated/translated.ts'
 import { withoutText } from '../translated/without-text.ts'
-import { tellUnsaid } from '../translated/unsaid.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import type { ResponseOrder } from './request.ts'
 
-export const client: ClientWire = { format: responses, idPrefix: 'resp_' }
+export const client: ClientWire = {
+  format: responses,
+  idPrefix: 'resp_',
+  covered: new Set([
+    ...saidFields,
+    'store',
+    'previous_response_id',
+    'background',
+    'conversation',
+    'stream_options',
+    'prompt_cache_key',
+  ]),
+}
 
 /** Calls the provider in a format that it speaks, with the whole conversation. */
 export async function translatedResponse(
@@ -25,9 +36,6 @@ export async function translatedResponse(
   const tally = withoutText(meter, undefined)
   try {
     const whole = withConversation(call, order)
-    const { truncation, ...fields } = whole.request
-    if (provider.respond === undefined)
-      tellUnsaid(truncation === 'disabled' ? fields : whole.request, saidFields, served, meter)
     const answer = await translated<ResponseEvent>(
       client,
       provider,
@@ -52,16 +60,6 @@ function successorOf({ order, successor }: ResponseContext): ResponseContext['su
     })
   )
 }
-
-/** Fields that the gateway serves itself. */
-const served: ReadonlySet<string> = new Set([
-  'store',
-  'previous_response_id',
-  'background',
-  'conversation',
-  'stream_options',
-  'prompt_cache_key',
-])
 
 /** The call with all items of the conversation as its input. */
 export function withConversation(

@@ -14,7 +14,7 @@ import { withFallbacks } from './fallbacks.ts'
 import { withoutRefused } from './hints.ts'
 import { allowedBy, bodyWithDigits, planFor, type AnswerPlan, type Asking, type Plan } from './plan.ts'
 import { isPlaced, planOrSkip, withClientField } from './refusals.ts'
-import { refuseServers, tellOwnFields } from './unsaid.ts'
+import { refuseServers, tellOwnFields, tellUnsaid } from './unsaid.ts'
 import { wireFor, type VendorAnswer, type VendorWire } from './vendor-wires.ts'
 
 /** What the vendor is asked beside the conversation of the client. Default: nothing. */
@@ -43,13 +43,17 @@ export async function askVendor(asking: Asking, itself: boolean, changes: Change
     throw refusedValue(message, 'model')
   }
   if (call.large === true) await forceParse(call)
-  const read = streamedAs(call, client.format.readRequest(bodyWithDigits(call, context.order)))
+  const omit = (name: string) => context.meter.omit?.(name)
+  const { format, covered } = client
+  if (covered !== undefined && wire.format.name !== format.name)
+    tellUnsaid(call.request as Fields, covered, format.name === 'chat' ? wire.format.chatFields : undefined, omit)
+  const read = streamedAs(call, format.readRequest(bodyWithDigits(call, context.order)))
   const wanted = changes.conversation === undefined ? read : changes.conversation(read)
   const conversation = context.inspection === undefined ? wanted : await context.inspection.asked(wanted)
   try {
     const meant = withHostedTools(conversation, wire.format.name, allowedBy(context.model))
-    tellOwnFields(meant.turns, wire.format.name, (place) => context.meter.omit?.(place))
-    tellOwnFields(meant.tools, wire.format.name, (place) => context.meter.omit?.(place))
+    tellOwnFields(meant.turns, wire.format.name, omit)
+    tellOwnFields(meant.tools, wire.format.name, omit)
     const plan = (said: Conversation) => planned(asking, wire, said, meant)
     const send = (made: Plan) => asked(asking, wire, made, changes)
     if (client.asksAgain !== true) return await send(plan(meant))

@@ -24,6 +24,11 @@ export interface ClientWire {
   readonly idPrefix: string
   /** Whether the vendors' wire format of this name serves such clients too, and first. Default false. */
   readonly asksOwnName?: boolean
+  /**
+   * The fields of requests that a vendor of another wire does not miss: those that other wires say too, and those that the gateway
+   * serves itself. The client is told of others. Absent: it is told of none.
+   */
+  readonly covered?: ReadonlySet<string>
   /** What is left out rather than refused. Default: nothing. */
   readonly hints?: Hints
   /** Whether vendors are asked again without what they refuse, as such clients send the same fields to every model. Default false. */

@@ -4,23 +4,19 @@ import { refusedValue } from '../../errors.ts'
 import type { AskedFormat } from '../../formats/format.ts'
 import { sayable } from '../../formats/tools.ts'
 import type { Own } from '../../conversation/own.ts'
-import type { Tally } from '../../money/tally.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
 
-/**
- * Names the fields that are not in `said`, nor in `served`, which the gateway serves itself, unless their value says nothing.
- */
+/** Names the fields of a request that are not among these, unless their value says nothing. */
 export function tellUnsaid(
-  request: object,
-  said: ReadonlySet<string>,
-  served: ReadonlySet<string>,
-  meter: Pick<Tally, 'omit'>,
+  request: Fields,
+  covered: ReadonlySet<string>,
+  more: ReadonlySet<string> | undefined,
+  omit: (name: string) => void,
 ): void {
-  for (const name of Object.keys(request)) {
-    const value = (request as Fields)[name]
-    if (said.has(name) || served.has(name) || value === null || value === undefined) continue
-    if (typeof value === 'object' && Object.keys(value).length === 0) continue
-    meter.omit?.(name)
+  for (const [name, value] of Object.entries(request)) {
+    if (covered.has(name) || more?.has(name) === true) continue
+    if (value === null || value === undefined || value === 'disabled') continue
+    if (typeof value !== 'object' || Object.keys(value).length > 0) omit(name)
   }
 }
 

@@ -191,6 +191,23 @@ describe('what the host pays for', () => {
     expect(native.requests[0]?.json).toEqual({ contents: hello })
   })
 
+  test('fields that only Google has are reported where another vendor answers', async () => {
+    const { url, native, path } = await served()
+    const body = {
+      contents: hello,
+      system_instruction: { parts: [{ text: 'Be kind.' }] },
+      safetySettings: [{ category: 'c', threshold: 't' }],
+      generationConfig: { topK: 2, mediaResolution: 'MEDIA_RESOLUTION_LOW', thinking_config: { thinkingBudget: 0 } },
+    }
+    const { headers, status } = await send(url, path('gpt'), body)
+    expect(status).toBe(200)
+    expect(headers.get('x-modelhatch-omitted')).toBe(
+      'generationConfig.mediaResolution, safetySettings, generationConfig.topK',
+    )
+    expect((await send(url, path('m'), body)).headers.get('x-modelhatch-omitted')).toBeNull()
+    expect(native.requests).toHaveLength(1)
+  })
+
   test('the limit of tokens is at most that of the model', async () => {
     const { url, native, path } = await served(undefined, { maxOutputTokens: 500 })
     await send(url, path('m'), { contents: hello, generationConfig: { maxOutputTokens: 9_000, topK: 2 } })

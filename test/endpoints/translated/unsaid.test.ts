@@ -77,6 +77,48 @@ test('fields of blocks and tools that only the client’s format has are reporte
   expect(headers.get('x-modelhatch-omitted')).toBe('messages[0].content[0].citations, tools[0].input_examples')
 })
 
+test.each([true, false])('of a text completion, too; streamed: %s', async (stream) => {
+  const vendor = await scriptedVendor((_request, response) => {
+    const [data, type] = stream
+      ? [`data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n`, 'text/event-stream']
+      : [`{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}`, 'application/json']
+    response.writeHead(200, { 'content-type': type })
+    response.end(data)
+  })
+  onTestFinished(() => vendor.close())
+  const { url } = await hostedWith({ models: { m: { provider: gemini({ baseURL: vendor.baseURL, apiKey: 'k' }) } } })
+  const answer = await fetch(`${url}/v1/completions`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', prompt: ['Hi', 'Ho'], echo: true, stream, user: 'ada', frobnicate: 1 }),
+  })
+  expect(await answer.text()).toContain('Hi')
+  expect(answer.headers.get('x-modelhatch-omitted')).toBe('frobnicate, user')
+})
+
+test('what changes an embedding for Google alone', async () => {
+  const vendor = await scriptedVendor((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(
+      JSON.stringify({ object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
+    )
+  })
+  onTestFinished(() => vendor.close())
+  const { url } = await hostedWith({ models: { m: { provider: openai({ baseURL: vendor.baseURL, apiKey: 'k' }) } } })
+  const asked = { content: { parts: [{ text: 'Hi' }] }, taskType: 'RETRIEVAL_QUERY', config: { title: 'It' } }
+  for (const [method, body] of [
+    ['embedContent', asked],
+    ['batchEmbedContents', { requests: [asked] }],
+  ] as const) {
+    const answer = await fetch(`${url}/v1beta/models/m:${method}`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': 'sk-test', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect([answer.status, answer.headers.get('x-modelhatch-omitted')]).toEqual([200, 'taskType, title'])
+  }
+})
+
 const lookup = { type: 'function', name: 'lookup', parameters: { type: 'object', properties: {} } }
 const computer = { type: 'computer_use_preview', display_width: 1, display_height: 1, environment: 'linux' }
 const mcp = { type: 'mcp', server_label: 'crm', server_url: 'https://crm.example/mcp' }
