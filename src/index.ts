@@ -140,12 +140,11 @@ export type { RegistryEntry, RegistryKind, RegistryStore } from './models/stored
 export type { StoredDeployment, StoredGroup, StoredModel, StoredPrice } from './models/stored/documents.ts'
 export type { LiveRegistryOptions } from './models/stored/live-registry.ts'
 export { memoryRegistryStore } from './models/stored/memory.ts'
-export type { ModelProperties } from './models/model-fields.ts'
+export type { ImageAbilities, ModelProperties } from './models/model-fields.ts'
 export {
   landscapeVideo,
   portraitVideo,
   type Deployment,
-  type ImageAbilities,
   type Model,
   type ModelRegistry,
   type RegistryDeployment,

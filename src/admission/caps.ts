@@ -1,7 +1,7 @@
 /** The caps of a caller, as claims of a hold. */
 import crypto from 'node:crypto'
 import { periodsAround } from '../records/calendar.ts'
-import { matches } from '../models/catalogue.ts'
+import { matches } from '../records/pattern.ts'
 import type { Cap, ScopedCap } from '../records/cap.ts'
 import type { CapClaim, CapLimits, CapMeasure, CapPeriods } from '../money/caps/contract.ts'
 import type { Caller } from '../callers/contract.ts'

@@ -1,6 +1,6 @@
 /** Which tools a model may get and call. */
 import type { Conversation, Tool } from '../conversation/conversation.ts'
-import { matches } from '../models/catalogue.ts'
+import { matches } from '../records/pattern.ts'
 import { checkKnown, oneOf, texts, type Known } from '../records/known-options.ts'
 import type { Inspector } from './contract.ts'
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { matches } from '../records/pattern.ts'
 import type { Caller } from '../callers/contract.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
@@ -118,9 +119,4 @@ function noSuchModel(id: string): GatewayError {
 
 function includes(names: Group['models'], model: Model, id: string): boolean {
   return names === '*' || names.some((name) => matches(name, model.id) || matches(name, id))
-}
-
-/** Whether a name, which may end in `*`, means a model. */
-export function matches(name: string, id: string): boolean {
-  return name.endsWith('*') ? id.startsWith(name.slice(0, -1)) : name === id
 }

@@ -1,4 +1,4 @@
-import type { ImageAbilities } from './contract.ts'
+import type { ImageAbilities } from './model-fields.ts'
 
 /** Abilities of OpenAI's image models, for `image` of a model in the options. Source: OpenAI's images reference. */
 export const imageModels: Readonly<Record<'dallE3' | 'dallE2' | 'gptImage1', ImageAbilities>> = {

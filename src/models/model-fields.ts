@@ -5,7 +5,25 @@ import type { VideoLimits } from '../providers/video.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import { scopedRate } from '../records/rate-rules.ts'
 import { onDisconnect, strict } from '../records/rules.ts'
-import type { ImageAbilities } from './contract.ts'
+
+/** What an image model supports. Requests for anything else are rejected with a 400 that lists the valid values. */
+export interface ImageAbilities {
+  /** Valid values of `size`. Default: any `<width>x<height>`, and `auto`. */
+  readonly sizes?: readonly string[]
+  /** Valid values of `quality`. Default: those of OpenAI: `standard`, `hd`, `low`, `medium`, `high`, `auto`. */
+  readonly qualities?: readonly string[]
+  /** Maximum number of images per request. Default 10. */
+  readonly maxN?: number
+  /** Whether the model edits images. Default true. */
+  readonly edits?: boolean
+  /** Whether the model makes variations of an image. Default true. */
+  readonly variations?: boolean
+  /**
+   * Whether the vendor accepts the field `response_format`. False for vendors that always return base64 and reject the
+   * field, which is then not sent. Default true.
+   */
+  readonly responseFormat?: boolean
+}
 
 /** The fields of a model that do not say how it is served. */
 export interface ModelProperties {
