@@ -115,7 +115,7 @@ export function planFor(asking: Asking, wire: VendorWire, conversation: Conversa
     request: wire.format.writeRequest(prepared.conversation, target),
     answerPlan(sent) {
       const stops = wire.format.stopsIn(sent)
-      const others = (meant.settings.stops ?? []).filter((stop) => stop !== '' && !stops.includes(stop))
+      const others = (meant.settings.stops ?? []).filter((stop) => !stops.includes(stop))
       return {
         source: { maker, stops, failure: failureOf(wire, call) },
         stages: [

@@ -2,7 +2,7 @@
 import { isClosed } from '../closed-schema.ts'
 import { clientName, readNumbers, writeNumbers } from '../field-names.ts'
 import { effortOf, readEffort } from '../reasoning.ts'
-import { readRecord, readTexts } from '../../providers/reading/parts.ts'
+import { readRecord, readStops } from '../../providers/reading/parts.ts'
 import { booleanOf, isRecord, numberOf, stringOf } from '../../wire/json.ts'
 import type { Fields, Output, Settings } from '../../conversation/conversation.ts'
 import type { Target } from '../format.ts'
@@ -33,8 +33,8 @@ export function writeOutput(output: Output): Fields {
 export function readSettings(body: Fields): Settings {
   const { stop, verbosity, modalities, top_logprobs: top } = body
   const settings = readNumbers(body, numbers)
-  if (typeof stop === 'string') settings.stops = [stop]
-  else if (Array.isArray(stop) && stop.length > 0) settings.stops = readTexts(stop, 'stop')
+  const stops = readStops(typeof stop === 'string' ? [stop] : stop, 'stop')
+  if (stops !== undefined) settings.stops = stops
   if (body['logprobs'] === true) settings.logprobs = numberOf(top) ?? 0
   settings.reasoning = readEffort(body['reasoning_effort'], 'reasoning_effort')
   settings.verbosity = stringOf(verbosity)
@@ -60,8 +60,7 @@ export function writeSettings(settings: Settings, limit: string, to: Target<Chat
   if (most !== undefined) out[limit] = most
   if (topK !== undefined && to.traits.topK !== true) to.omit(clientName(to, 'topK'), 'the vendor does not know it')
   Object.assign(out, writeNumbers(to.traits.topK === true ? { ...others, topK } : others, numbers))
-  const stops = settings.stops?.filter((stop) => stop !== '').slice(0, maxStops) ?? []
-  if (stops.length > 0) out['stop'] = stops
+  if (settings.stops !== undefined) out['stop'] = settings.stops.slice(0, maxStops)
   if (logprobs !== undefined) out['logprobs'] = true
   if (logprobs !== undefined && logprobs > 0) out['top_logprobs'] = logprobs
   const effort = reasoning === undefined ? undefined : effortOf(reasoning, most)

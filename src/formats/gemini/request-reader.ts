@@ -17,7 +17,7 @@ import { camelFields, itemsAt, recordAt } from './fields.ts'
 import { saidFields, numbers, saidOfConfig } from './field-names.ts'
 import { CallIds, readParts } from './parts-reader.ts'
 import { readTools } from './tools-reader.ts'
-import { readTexts } from '../../providers/reading/parts.ts'
+import { readStops } from '../../providers/reading/parts.ts'
 import { readNumbers } from '../field-names.ts'
 import { effortIn } from '../reasoning.ts'
 import { jsonSchemaOf } from './open-api-schema.ts'
@@ -96,8 +96,8 @@ const roles: Readonly<Record<string, Turn['role']>> = {
 function readSettings(config: Fields, tier: unknown): { readonly settings: Settings; readonly rest: Fields } {
   const settings = readNumbers(config, numbers)
   const { stopSequences, responseLogprobs, logprobs, responseModalities, thinkingConfig } = config
-  const stops = readTexts(stopSequences, 'generationConfig.stopSequences')
-  if (stops.length > 0) settings.stops = stops
+  const stops = readStops(stopSequences, 'generationConfig.stopSequences')
+  if (stops !== undefined) settings.stops = stops
   if (responseLogprobs === true) settings.logprobs = numberOf(logprobs) ?? 0
   const modalities = itemsOf(responseModalities).map((each) => String(each).toLowerCase())
   if (modalities.length > 0) settings.modalities = modalities as unknown as Settings['modalities']

@@ -1,8 +1,7 @@
 /** Reads the fields of a request that are neither turns nor tools. */
 import type { Fields, Output, Reasoning, Settings } from '../../conversation/conversation.ts'
 import { others } from '../../conversation/own.ts'
-import { invalid } from '../../errors.ts'
-import { readTexts } from '../../providers/reading/parts.ts'
+import { readStops } from '../../providers/reading/parts.ts'
 import { fieldsOf, isRecord, numberOf, textOf } from '../../wire/json.ts'
 import { readNumbers } from '../field-names.ts'
 import { effortIn } from '../reasoning.ts'
@@ -36,27 +35,14 @@ const longestUser = 64
 export function readSettings(body: Fields): Settings {
   const { service_tier: tier, metadata, stop_sequences: stopSequences } = body
   const settings = readNumbers(body, numbers)
-  const stops = readStops(stopSequences)
-  if (stops.length > 0) settings.stops = stops
+  const stops = readStops(stopSequences, 'stop_sequences')
+  if (stops !== undefined) settings.stops = stops
   const user = textOf(fieldsOf(metadata)['user_id'])
   if (user !== '' && user.length <= longestUser) settings.user = user
   if (typeof tier === 'string') settings.tier = tier === 'standard_only' ? 'default' : tier
   settings.reasoning = readReasoning(body)
   if (body['stream'] === true) settings.stream = true
   return settings
-}
-
-/** Searching for a stop sequence takes longer with their number and length, for each piece of text. */
-const mostStops = 64
-const longestStop = 256
-
-function readStops(value: unknown): readonly string[] {
-  const stops = readTexts(value, 'stop_sequences')
-  if (stops.length <= mostStops && stops.every(({ length }) => length <= longestStop)) {
-    return stops.filter((stop) => stop !== '')
-  }
-  const message = `"stop_sequences" must be at most ${mostStops} sequences of at most ${longestStop} characters.`
-  throw invalid(message, 'stop_sequences')
 }
 
 /** The names of the modes, and of what clients get of the text. */
