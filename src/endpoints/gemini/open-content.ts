@@ -1,11 +1,11 @@
 /** Answers of generateContent whose first content, or all of it, has arrived. */
-import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { Verbatim, type Call, type ContentAnswer } from '../../providers/contract.ts'
 import { unreadable } from '../../providers/failure.ts'
 import { contentFaults } from '../../providers/content/fault.ts'
 import { answeredError } from '../../providers/vendor-error.ts'
 import type { GenerateContentRequest, GenerateContentResponse } from '../../wire/gemini.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { answerWithDigits } from '../digits.ts'
 import { afterFirstContent } from '../first-content.ts'
 import type { Open } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
@@ -27,7 +27,7 @@ export async function openContent(
   }
   if (Symbol.asyncIterator in answer) return collected(answer)
   const counter = new ContentCounter(meter)
-  const body = digitsOf(answer)
+  const body = answerWithDigits(answer)
   readVendor(
     () => counter.count(requireAnswer(body, call)),
     () => meter.usage,
@@ -40,17 +40,10 @@ export async function openContent(
   return { kind: 'whole', body: { ...body, modelVersion: call.publicModel } }
 }
 
-/** Large integers are printed as the vendor wrote them. */
-function digitsOf(answer: GenerateContentResponse | Verbatim<GenerateContentResponse>): GenerateContentResponse {
-  if (!(answer instanceof Verbatim)) return answer
-  const text = Buffer.from(answer.bytes).toString('utf8')
-  return hasLongNumber(text) ? (parseJson(text) as GenerateContentResponse) : answer.value
-}
-
 async function* listed(
   answer: GenerateContentResponse | Verbatim<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse, void, void> {
-  yield digitsOf(answer)
+  yield answerWithDigits(answer)
 }
 
 /** The events with the public name; throws for one that is an error. */

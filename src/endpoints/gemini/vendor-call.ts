@@ -5,6 +5,7 @@ import { noSignature } from '../../providers/content/signatures.ts'
 import type { Call } from '../../providers/contract.ts'
 import type { ContentPart, GenerateContentRequest } from '../../wire/gemini.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
+import { fieldWithDigits } from '../digits.ts'
 import { amend } from '../order.ts'
 import { costChanges } from './guard.ts'
 import { configIn } from './request.ts'
@@ -43,7 +44,7 @@ const needle = Buffer.from('bWgxL')
 export function nativeCall(call: Call<GenerateContentRequest>): Call<GenerateContentRequest> {
   const bytes = call.json({})
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(needle)) return call
-  const { contents } = call.request
+  const contents = fieldWithDigits(call, 'contents')
   if (!Array.isArray(contents)) return call
   const states = new GoogleStateReader()
   return amend(call, { contents: contents.map((content) => readable(content, states)) })

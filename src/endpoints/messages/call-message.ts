@@ -5,6 +5,7 @@ import { textBytes } from '../../money/prices/estimate.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { answerWithDigits } from '../digits.ts'
 import type { Context } from '../endpoint.ts'
 import { bareMaker } from '../../formats/envelope.ts'
 import { messageInOtherMode, translatedMessage } from './translated.ts'
@@ -48,7 +49,7 @@ function fromVendor(
     return openEvents(maker === bareMaker ? answer : sealedPieces(answer, maker), false)
   }
   const plain = answer instanceof Verbatim ? answer.value : answer
-  const message = maker === bareMaker ? plain : sealedMessage(plain, maker)
+  const message = maker === bareMaker ? plain : sealedMessage(answerWithDigits(answer), maker)
   context.meter.usage = usageOfMessage(message.usage ?? {})
   context.meter.textBytes = textBytes(message.content)
   const { id, stop_reason: reason } = message

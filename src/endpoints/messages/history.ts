@@ -3,6 +3,7 @@ import type { Call } from '../../providers/contract.ts'
 import { withoutThinking } from '../../providers/messages/thinking.ts'
 import type { MessageBlock, MessageParam, MessageRequest, ThinkingChoice } from '../../wire/messages.ts'
 import { bareMaker, isSealed, unseal } from '../../formats/envelope.ts'
+import { fieldWithDigits } from '../digits.ts'
 import { isBillingNote } from '../../formats/messages/request-reader.ts'
 
 /** The begin of an envelope as JSON. */
@@ -18,9 +19,9 @@ export function readableHistory(call: Call<MessageRequest>, maker: string): Part
   if (maker === bareMaker && !bytes.includes(envelope)) return {}
   const messages = call.field('messages')
   if (!Array.isArray(messages)) return {}
-  const given = messages as readonly MessageParam[]
+  if (messages.every((message: MessageParam) => readableMessage(message, maker) === message)) return {}
+  const given = fieldWithDigits(call, 'messages') as readonly MessageParam[]
   const read = given.map((message) => readableMessage(message, maker))
-  if (read.every((message, index) => message === given[index])) return {}
   const kept = read.filter((message) => message.content.length > 0)
   const changes = { messages: kept }
   const { type } = Object(call.field('thinking')) as Partial<ThinkingChoice>

@@ -1,6 +1,5 @@
 /** The wire formats in which vendors are asked, and how each is spoken through a provider. */
 import { chat } from '../../formats/chat/chat.ts'
-import { hasLongNumber, parseJson } from '../../conversation/json.ts'
 import { makerOf } from '../../formats/envelope.ts'
 import { gemini } from '../../formats/gemini/gemini.ts'
 import type { AskedFormat, Asking } from '../../formats/format.ts'
@@ -15,6 +14,7 @@ import { Verbatim, type Call, type Provider } from '../../providers/contract.ts'
 import { usualFaults, type Faults } from '../../providers/vendor-error.ts'
 import type { FormatName } from '../../conversation/conversation.ts'
 import type { Fields } from '../../wire/json.ts'
+import { answerWithDigits } from '../digits.ts'
 
 /** What a provider returns in any wire format: pieces of a stream, or the whole answer. */
 export type VendorAnswer = AsyncIterable<object> | object
@@ -165,9 +165,8 @@ export function eventsIn(piece: unknown): readonly Fields[] {
 
 /** The body of a whole answer, with large integers as the vendor wrote them if calls have their input as an object. */
 export function bodyOf(answer: object, { inputsAreObjects }: Pick<VendorWire, 'inputsAreObjects'>): Fields {
-  if (!(answer instanceof Verbatim)) return answer as Fields
-  const text = inputsAreObjects ? Buffer.from(answer.bytes).toString('utf8') : ''
-  return (hasLongNumber(text) ? parseJson(text) : answer.value) as Fields
+  if (inputsAreObjects) return answerWithDigits(answer) as Fields
+  return (answer instanceof Verbatim ? answer.value : answer) as Fields
 }
 
 function answerOf(answer: VendorAnswer | Promise<VendorAnswer> | undefined): VendorAnswer | Promise<VendorAnswer> {

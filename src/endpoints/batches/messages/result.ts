@@ -1,4 +1,5 @@
 /** The results of a batch, as the vendor has them and as its client gets them. */
+import { parseJson } from '../../../conversation/json.ts'
 import { bareMaker } from '../../../formats/envelope.ts'
 import { thinkingMakerOf } from '../../../formats/messages/thinking-maker.ts'
 import { renamed } from '../../../providers/messages/frames.ts'
@@ -19,7 +20,7 @@ export interface Result {
 /** The result in a line of the vendor; undefined if it belongs to no request of the batch. */
 export function resultIn({ data }: Pick<StoredBatch, 'data'>, line: Uint8Array): Result | undefined {
   const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8')
-  const { custom_id: id, result } = fieldsOf(JSON.parse(text))
+  const { custom_id: id, result } = fieldsOf(parseJson(text))
   const index = indexOf(data, data.lines ?? [], id)
   return index === undefined ? undefined : { index, result: fieldsOf(result), text }
 }
