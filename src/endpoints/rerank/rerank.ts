@@ -54,8 +54,12 @@ function textIn(
   if (fields === undefined) return typeof text === 'string' ? text : undefined
   const lines = fields
     .filter((name) => document[name] !== undefined)
-    .map((name) => `${name}: ${String(document[name])}`)
+    .map((name) => `${name}: ${wordsOf(document[name])}`)
   return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** `POST /v1/rerank`, and where the newer clients of Cohere send it. */

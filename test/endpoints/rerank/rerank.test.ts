@@ -202,6 +202,16 @@ describe('documents', () => {
     expect(json).toMatchObject({ results: [{ document: objects[1] }, { document: objects[2] }] })
   })
 
+  test('fields that are objects are compared as JSON', async () => {
+    const { make, answer } = vendors['cohere'] as Ranking
+    const { url, vendor } = await over(replying(answer), make)
+    const objects = documents.map((text) => ({ text, author: { name: 'Ada' }, tags: ['a', 1] }))
+    await post(url, '/rerank', { ...asked, documents: objects, rank_fields: ['author', 'tags'] })
+    expect(vendor.requests[0]?.json).toMatchObject({
+      documents: documents.map(() => 'author: {"name":"Ada"}\ntags: ["a",1]'),
+    })
+  })
+
   test.each<[object, string]>([
     [{ documents: undefined }, 'documents'],
     [{ documents: [] }, 'documents'],
