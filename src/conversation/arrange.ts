@@ -14,7 +14,7 @@ function isInOrder(turns: readonly Turn[]): boolean {
   for (const [index, { role, blocks }] of turns.entries()) {
     if (role === 'assistant') {
       if (open.size > 0 || turns[index - 1]?.role === 'assistant') return false
-      const calls = blocks.filter(isCall)
+      const calls = blocks.filter((block) => block.kind === 'call')
       open = calls.length === 0 ? none : new Set(calls.map(({ id }) => id))
       if (open.size < calls.length) return false
       continue
@@ -63,7 +63,7 @@ class Arranger {
       this.#joined = undefined
       this.#turns.push(turn)
     }
-    for (const call of turn.blocks.filter(isCall)) this.#open.set(call.id, call)
+    for (const call of turn.blocks.filter((block) => block.kind === 'call')) this.#open.set(call.id, call)
   }
 
   #say(turn: Turn): void {
@@ -99,8 +99,4 @@ function apart(before: Turn, { blocks }: Turn): readonly Block[] {
 
 function missing(callId: string): ResultBlock {
   return { kind: 'result', callId, blocks: [{ kind: 'text', text: 'The call was not carried out.' }], failed: true }
-}
-
-function isCall(block: Block): block is CallBlock {
-  return block.kind === 'call'
 }

@@ -3,6 +3,7 @@
  * client. It is wrapped in an envelope with the name of its maker, and passed on to that maker only: a conversation may
  * change vendors, and vendors reject what others have signed. The client can read it.
  */
+import type { State } from '../conversation/conversation.ts'
 import type { Provider } from '../providers/contract.ts'
 
 const mark = 'mh1.'
@@ -12,6 +13,9 @@ export const anyMaker = '*'
 
 /** The maker whose signatures travel without an envelope, as in its own API: every bare signature is taken for one of it. */
 export const bareMaker = 'anthropic'
+
+/** The text for a state; undefined for a reader that must not get it. */
+export type StateText = (state: State) => string | undefined
 
 /** Wraps `text`, which may have any format, in an envelope. */
 export function seal(maker: string, text: string): string {

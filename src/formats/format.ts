@@ -133,6 +133,11 @@ export interface EventReader {
 /** An event of a stream, as JSON. Where events of a format have names, they are their `type`. */
 export type OutEvent = Fields
 
+/** Adds an event whose `type` is its name. */
+export function send(type: string, fields: Fields, out: OutEvent[]): void {
+  out.push({ type, ...fields })
+}
+
 export interface EventWriter {
   write(part: Part, out: OutEvent[]): void
   end(out: OutEvent[]): void

@@ -2,10 +2,8 @@
  * Batches. A task keeps each, its holds are those of its requests, and any process does the next step: after a crash at any moment
  * no batch is lost, and no request is charged twice.
  */
-import { createHash } from 'node:crypto'
 import { GatewayError, invalid } from '../../errors.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
-import type { JsonBody } from '../../http/json-body.ts'
 import { decided, earlierTask, requireSame } from '../../tasks/insert.ts'
 import { ownerOf, type TaskOwner } from '../../tasks/owner.ts'
 import { wasNotBegun } from '../../tasks/services.ts'
@@ -138,11 +136,6 @@ function noSuchBatch(): GatewayError {
 /** The id in the path. Throws the 404 of every batch that is not found. */
 export function batchIdIn(query: Query): string {
   return taskIdIn(query, noSuchBatch)
-}
-
-/** Tells a request with the same idempotency key from another. */
-export function digestOf({ bytes }: Pick<JsonBody, 'bytes'>): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** The error for a request whose idempotency key another one has, which is under way. */

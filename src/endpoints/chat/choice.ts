@@ -1,3 +1,4 @@
+import { thinkingIn } from '../../formats/chat/content.ts'
 import { finishOf } from '../../formats/chat/ends.ts'
 import type { ChatChunk, ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { StateSealer, mayHoldState } from './seal-state.ts'
@@ -104,10 +105,7 @@ export function partsOf(content: readonly unknown[]): { content: string | undefi
   let thinking: string | undefined
   for (const part of content as { type?: string; text?: string; thinking?: unknown }[]) {
     if (part?.type === 'text' && typeof part.text === 'string') text = (text ?? '') + part.text
-    else if (part?.type === 'thinking') {
-      const inner = Array.isArray(part.thinking) ? partsOf(part.thinking).content : part.thinking
-      if (typeof inner === 'string') thinking = (thinking ?? '') + inner
-    }
+    else if (part?.type === 'thinking') thinking = (thinking ?? '') + thinkingIn(part.thinking)
   }
   return { content: text, thinking }
 }

@@ -3,6 +3,7 @@ import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds
 import { unreadable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { withSealedState } from './seal-state.ts'
+import { malformed } from '../../formats/chat/answer-reader.ts'
 import { finishOf } from '../../formats/chat/ends.ts'
 import { partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from '../../formats/chat/tool-calls.ts'
@@ -52,7 +53,7 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
     changes['content'] = content ?? null
     if (thinking) changes['reasoning_content'] = thinking
   } else if (raw.content === undefined) changes['content'] = null
-  else if (raw.content !== null && typeof raw.content !== 'string') throw noShape('content')
+  else if (raw.content !== null && typeof raw.content !== 'string') throw malformed('content')
   if (raw.refusal === undefined || (raw.refusal as unknown) === '') changes['refusal'] = null
   if (raw.tool_calls) {
     const calls = callsOf(raw.tool_calls)
@@ -66,7 +67,7 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
 
 /** The same list if nothing has to change. */
 function callsOf(raw: unknown): readonly ToolCall[] {
-  if (!Array.isArray(raw)) throw noShape('tool_calls')
+  if (!Array.isArray(raw)) throw malformed('tool_calls')
   if (raw.length > maxToolCalls) throw tooMany('tool calls', maxToolCalls)
   const taken = new Set<string>()
   const calls = raw.map((call) => callOf(requireRecord(call, 'call') as unknown as ToolCall, taken))
@@ -90,11 +91,7 @@ function callOf(raw: ToolCall, taken: Set<string>): ToolCall {
 
 function requireRecord(value: unknown, what: string): Record<string, unknown> {
   if (isRecord(value)) return value
-  throw noShape(what)
-}
-
-function noShape(what: string) {
-  return unreadable(`the vendor sent a malformed "${what}"`)
+  throw malformed(what)
 }
 
 /** Whether a value is an object without the field that says what it is. */

@@ -2,21 +2,16 @@
 import { invalid } from '../../errors.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { Model } from '../../models/contract.ts'
+import { sizeIn } from './paging.ts'
 
 /** A page of models: 50 unless `pageSize` asks for another number, at most 1,000. A token is the name of the last one. */
 export function contentPage(models: readonly Model[], query: URLSearchParams): object {
-  const size = Math.min(sizeIn(query.get('pageSize')), 1_000)
+  const size = Math.min(sizeIn(query.get('pageSize') || null, 'pageSize', 50), 1_000)
   const from = positionAfter(models, query.get('pageToken'))
   const page = models.slice(from, from + size)
   const last = page.at(-1)
   const hasMore = from + page.length < models.length
   return { models: page.map((model) => contentModel(model)), ...(hasMore && last && { nextPageToken: last.id }) }
-}
-
-function sizeIn(given: string | null): number {
-  if (given === null || given === '') return 50
-  if (/^\d+$/.test(given) && Number(given) > 0) return Number(given)
-  throw invalid('"pageSize" must be a positive integer.', 'pageSize')
 }
 
 function positionAfter(models: readonly Model[], token: string | null): number {

@@ -18,13 +18,13 @@ export function pageAfter(models: readonly Model[], query: URLSearchParams): Mod
   const [size, after] = [query.get('limit'), query.get('after')]
   if (size === null && after === null) return { page: models }
   const from = positionOf(models, after, 'after') + 1
-  const page = models.slice(from, from + limitOf(size, Infinity))
+  const page = models.slice(from, from + sizeIn(size, 'limit', Infinity))
   return { page, more: endsOf(page, from + page.length < models.length) }
 }
 
 /** Anthropic's paging: 20 models unless `limit` asks for another number, at most 1,000, after or before a model. */
 export function pageAround(models: readonly Model[], query: URLSearchParams): Required<ModelPage> {
-  const size = Math.min(limitOf(query.get('limit'), 20), 1_000)
+  const size = Math.min(sizeIn(query.get('limit'), 'limit', 20), 1_000)
   const before = query.get('before_id')
   if (before !== null) {
     const end = positionOf(models, before, 'before_id')
@@ -36,10 +36,11 @@ export function pageAround(models: readonly Model[], query: URLSearchParams): Re
   return { page, more: endsOf(page, from + page.length < models.length) }
 }
 
-function limitOf(given: string | null, otherwise: number): number {
+/** A parameter that is a number of models. Throws a 400 for anything but a positive integer. */
+export function sizeIn(given: string | null, name: string, otherwise: number): number {
   if (given === null) return otherwise
   if (/^\d+$/.test(given) && Number(given) > 0) return Number(given)
-  throw invalid('"limit" must be a positive integer.', 'limit')
+  throw invalid(`"${name}" must be a positive integer.`, name)
 }
 
 /** The index of a model; -1 if none is named. */

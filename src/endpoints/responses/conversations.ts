@@ -1,13 +1,13 @@
 /** The endpoints for conversations. */
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { digestOf } from '../../admission/idempotency/digest.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { readJson } from '../../http/body.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { decodeSegment } from '../../http/target.ts'
+import { bodyDigest } from '../body-digest.ts'
 import { check } from '../check.ts'
 import { defineEndpoint } from '../define.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
@@ -162,10 +162,7 @@ async function turnOf(
   const archive = new ResponseArchive(services.responses, caller.account)
   const { items: whole } = await conversationOf(sent, [], archive, sizes.jsonBytes, 'items')
   const key = idempotencyKeyOf(exchange)
-  const by =
-    key === undefined
-      ? { by: id }
-      : { by: `${endpoint.name} ${key}`, digest: await digestOf({ json: () => body.bytes }) }
+  const by = key === undefined ? { by: id } : { by: `${endpoint.name} ${key}`, digest: await bodyDigest(body) }
   return { ...by, items: completed(whole, newItemId(id)) }
 }
 

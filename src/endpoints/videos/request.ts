@@ -1,6 +1,4 @@
 /** Validation of video requests, in the shape of the specification or of OpenAI. */
-import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
@@ -15,12 +13,10 @@ import { ratioOf } from '../../providers/videos/aspect-ratio.ts'
 import { yieldIfLarge } from '../../providers/yielding.ts'
 import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
+import { bodyDigest } from '../body-digest.ts'
 import { check } from '../check.ts'
 import { readVideoForm } from './form.ts'
 import { defaultDurations, limitsOf } from './limits.ts'
-
-/** Bytes to hash in one turn of the event loop. */
-const digestBytes = 4_194_304
 
 const prompt = z.string().min(1).max(32_000)
 const size = z.string().regex(/^\d{2,5}x\d{2,5}$/, 'must have the form "<width>x<height>"')
@@ -66,7 +62,7 @@ export async function readVideo(
   check(shape === 'openai' ? openai : specification, body)
   const { model, duration, seconds, async: wait, ...fields } = body.value
   await yieldIfLarge({ large: body.isLarge })
-  const digest = await digestOf(body.bytes)
+  const digest = await bodyDigest(body)
   await yieldIfLarge({ large: body.isLarge })
   const requested = shape === 'openai' ? seconds : duration
   return {
@@ -78,16 +74,6 @@ export async function readVideo(
     digest,
     idempotencyKey: idempotencyKeyOf(exchange),
   }
-}
-
-/** SHA-256, computed in several turns of the event loop for a large body. */
-async function digestOf(bytes: Buffer): Promise<string> {
-  const hash = createHash('sha256')
-  for (let at = 0; at < bytes.length; at += digestBytes) {
-    if (at > 0) await nextTurn()
-    hash.update(bytes.subarray(at, at + digestBytes))
-  }
-  return hash.digest('hex')
 }
 
 /** The request for providers. Throws 400 for a duration or size that the model does not support. */

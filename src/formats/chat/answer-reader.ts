@@ -41,6 +41,6 @@ function checked(choice: Fields, position: number): Fields {
   return { index: position, ...rest, message }
 }
 
-function malformed(what: string): ProviderError {
+export function malformed(what: string): ProviderError {
   return unreadable(`the vendor sent a malformed "${what}"`)
 }

@@ -1,5 +1,5 @@
 /** Whole messages. */
-import type { Block, CallBlock, Fields } from '../../conversation/conversation.ts'
+import type { Block, Fields } from '../../conversation/conversation.ts'
 import { ownOf } from '../../conversation/own.ts'
 import type { Answer, Choice } from '../../conversation/parts.ts'
 import { GatewayError } from '../../errors.ts'
@@ -39,16 +39,12 @@ export function readAnswer(body: Fields, { maker, failure }: Source): Answer {
 function blocksIn(content: readonly unknown[], maker: string): Block[] {
   try {
     const blocks = readBlocks(content, { place: 'content', maker, isAnswer: true })
-    if (blocks.filter(isCall).length > maxToolCalls) throw tooMany('tool calls', maxToolCalls)
-    return blocks.map((block) => (isCall(block) && block.id === '' ? { ...block, id: newCallId() } : block))
+    if (blocks.filter((block) => block.kind === 'call').length > maxToolCalls) throw tooMany('tool calls', maxToolCalls)
+    return blocks.map((block) => (block.kind === 'call' && block.id === '' ? { ...block, id: newCallId() } : block))
   } catch (error) {
     // What is wrong with a message is not the client's fault.
     throw GatewayError.is(error) && error.status === 400 ? unreadable(error.message) : error
   }
-}
-
-function isCall(block: Block): block is CallBlock {
-  return block.kind === 'call'
 }
 
 /** Writes the message for a client. */
@@ -65,7 +61,10 @@ export function writeAnswer(answer: Answer, asked: Asked): Fields {
     role: 'assistant',
     model: asked.model,
     content,
-    ...writeEnd(ending, blocks.some(isCall)),
+    ...writeEnd(
+      ending,
+      blocks.some(({ kind }) => kind === 'call'),
+    ),
     container: null,
     usage: writeUsage(answer),
     ...own,

@@ -6,7 +6,8 @@ import { insteadOf } from '../instead.ts'
 import { writeCitations } from './citations.ts'
 import { hostedIn } from './hosted-blocks.ts'
 import { writeMedia, type MediaReader } from './media.ts'
-import { forClient, unsigned, type StateText } from './states.ts'
+import type { StateText } from '../envelope.ts'
+import { forClient, unsigned } from './states.ts'
 
 /** Whom blocks are written for. */
 export interface Reader extends MediaReader {

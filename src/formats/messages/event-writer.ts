@@ -4,7 +4,7 @@ import { objectOf } from '../../conversation/json.ts'
 import type { CallPart, End, OwnPart, Part, ReasoningPart, UsagePart } from '../../conversation/parts.ts'
 import { useless } from '../../providers/failure.ts'
 import { usageOf } from '../../wire/usage.ts'
-import type { Asked, EventWriter, OutEvent } from '../format.ts'
+import { send, type Asked, type EventWriter, type OutEvent } from '../format.ts'
 import { textInstead } from '../instead.ts'
 import { mediaText } from '../media.ts'
 import { OneByOne, type BlockPart } from '../one-by-one.ts'
@@ -269,7 +269,3 @@ export class MessageEventWriter implements EventWriter {
 }
 
 const sealedBlock: Fields = { type: 'thinking', thinking: '', signature: '' }
-
-function send(type: string, fields: Fields, out: OutEvent[]): void {
-  out.push({ type, ...fields })
-}

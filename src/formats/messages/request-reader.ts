@@ -1,4 +1,4 @@
-import type { Block, CallBlock, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
+import type { Block, Conversation, Fields, Tool, Turn } from '../../conversation/conversation.ts'
 import { asOwn, ownOf } from '../../conversation/own.ts'
 import { type GatewayError, invalid, refusedField } from '../../errors.ts'
 import { isRecord, itemsOf } from '../../wire/json.ts'
@@ -65,7 +65,7 @@ function isBlank(block: Block): boolean {
 
 /** Results refer to calls by id. */
 function requireOwnIds(blocks: readonly Block[]): void {
-  const calls = blocks.filter(isCall)
+  const calls = blocks.filter((block) => block.kind === 'call')
   if (calls.length < 2) return
   const taken = new Set<string>()
   for (const { id, place: where } of calls) {
@@ -75,10 +75,6 @@ function requireOwnIds(blocks: readonly Block[]): void {
     }
     taken.add(id)
   }
-}
-
-function isCall(block: Block): block is CallBlock {
-  return block.kind === 'call'
 }
 
 function isSummary(block: Block): boolean {

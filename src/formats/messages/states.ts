@@ -1,10 +1,7 @@
 /** Reads and writes the state of a model in the `signature` of a block, or in the `data` of a redacted one. */
 import type { State } from '../../conversation/conversation.ts'
 import { textOf } from '../../wire/json.ts'
-import { anyMaker, bareMaker, makerIn, seal, unseal } from '../envelope.ts'
-
-/** The text for a state; undefined for a reader that must not get it. */
-export type StateText = (state: State) => string | undefined
+import { anyMaker, bareMaker, makerIn, seal, unseal, type StateText } from '../envelope.ts'
 
 /** For clients: state of Anthropic as in its own API, that of others in an envelope. */
 export const forClient: StateText = ({ maker, data }) => (maker === bareMaker ? data : seal(maker, data))

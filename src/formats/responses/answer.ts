@@ -1,38 +1,12 @@
 /** Whole responses. */
-import { billed, retrySame, unreadable } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import { readDataUrl } from '../../providers/data-url.ts'
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
-import { chatUsage } from '../../wire/response-usage.ts'
-import { fieldsOf, isRecord, itemsOf, numberOf, stringOf } from '../../wire/json.ts'
-import type { OutputItem } from '../../wire/responses.ts'
+import { fieldsOf, isRecord } from '../../wire/json.ts'
 import type { Block, Fields, MediaSource } from '../../conversation/conversation.ts'
-import { ownOf, type Own } from '../../conversation/own.ts'
-import type { Answer } from '../../conversation/parts.ts'
-import type { Asked, Source } from '../format.ts'
-import { endOf } from './ends.ts'
+import type { Own } from '../../conversation/own.ts'
+import type { Asked } from '../format.ts'
 import { ownBlock, readOutputItem } from './items.ts'
-
-export function readAnswer(body: Fields, { maker, failure }: Source): Answer {
-  const { id, created_at: created, model, output, usage, status, error } = body
-  const counted = chatUsage(usage, itemsOf(output) as readonly OutputItem[])
-  if (error) throw billed(failure(error), counted)
-  if (status === 'failed' || status === 'cancelled')
-    throw billed(retrySame(new Error(`the vendor ended the response as "${status}"`)), counted)
-  if (!Array.isArray(output)) throw unreadable("the vendor's response has no output")
-  const blocks = blocksOf(output, maker)
-  const hasCalls = blocks.some(({ kind }) => kind === 'call')
-  const end = endOf(body, hasCalls)
-  if (end === undefined) throw unreadable('the vendor returned a response that has not ended')
-  return {
-    id: stringOf(id),
-    created: numberOf(created),
-    model: stringOf(model),
-    choices: [{ blocks, end }],
-    usage: counted,
-    counters: isRecord(usage) ? usage : undefined,
-    own: ownOf('responses', body, answerFields),
-  }
-}
 
 /** The fields that are read, and those that the gateway writes itself. */
 export const answerFields: ReadonlySet<string> = new Set([

@@ -1,4 +1,7 @@
-/** Reads the events of a streamed response. Source: OpenAI's API reference, Streaming events. */
+/**
+ * Reads the events of a streamed response; a whole one is that of the last event. Source: OpenAI's API reference, Streaming
+ * events.
+ */
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { billed, retrySame, unreadable } from '../../providers/failure.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
@@ -6,7 +9,8 @@ import { fieldsOf, isRecord, itemsOf, numberOf, stringOf, textOf } from '../../w
 import type { OutputItem } from '../../wire/responses.ts'
 import type { Block, Fields } from '../../conversation/conversation.ts'
 import { asOwn, others } from '../../conversation/own.ts'
-import type { Part } from '../../conversation/parts.ts'
+import { fold } from '../../conversation/fold.ts'
+import type { Answer, Part } from '../../conversation/parts.ts'
 import { partsOf } from '../../conversation/unfold.ts'
 import type { EventReader, Source } from '../format.ts'
 import { tokensIn } from '../chat/logprobs.ts'
@@ -28,6 +32,17 @@ interface OpenItem {
   between: string
   /** Fields that only this wire has, for the first piece. */
   own: Fields | undefined
+}
+
+export function readAnswer(body: Fields, from: Source): Answer {
+  const { status = 'completed', error, output } = body
+  if (error) throw billed(from.failure(error), usageOf(body))
+  const reader = new ResponseEventReader(from)
+  const parts: Part[] = []
+  reader.read({ type: `response.${textOf(status)}`, response: body }, parts)
+  if (!reader.done) throw unreadable('the vendor returned a response that has not ended')
+  if (!Array.isArray(output)) throw unreadable("the vendor's response has no output")
+  return fold(parts)
 }
 
 export class ResponseEventReader implements EventReader {

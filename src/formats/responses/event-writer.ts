@@ -17,14 +17,14 @@ import type {
   TextPart,
   UsagePart,
 } from '../../conversation/parts.ts'
-import type { Asked, EventWriter, OutEvent } from '../format.ts'
+import { send, type Asked, type EventWriter, type OutEvent } from '../format.ts'
 import { textInstead } from '../instead.ts'
 import { mediaText } from '../media.ts'
 import { OneByOne, type BlockPart } from '../one-by-one.ts'
 import { asSummary, base64In, endedResponse, openedResponse } from './answer.ts'
 import { incompleteReason } from './ends.ts'
 import { OpenCall } from './open-call.ts'
-import { send, type OpenItem, type Place } from './open-item.ts'
+import type { OpenItem, Place } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
 import { OpenReasoning } from './open-reasoning.ts'
 import { imageItem, itemId, kindOfCall, writtenReasoning, type ItemKind, type ItemStatus } from './output-items.ts'

@@ -16,7 +16,8 @@ import { insteadOf } from '../instead.ts'
 import { shortName } from '../tools.ts'
 import { writeInputParts, writeOutputText } from './content.ts'
 import { innerName } from './names.ts'
-import { forVendor, unknownMaker, type StateText } from './state.ts'
+import type { StateText } from '../envelope.ts'
+import { forVendor, unknownMaker } from './state.ts'
 import type { ResponsesTraits } from './traits.ts'
 
 /** What the API takes: `instructions` before all else, and items. */

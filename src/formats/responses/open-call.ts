@@ -1,7 +1,7 @@
 import type { Fields } from '../../conversation/conversation.ts'
-import type { OutEvent } from '../format.ts'
+import { send, type OutEvent } from '../format.ts'
 import { innerName } from './names.ts'
-import { send, type OpenItem, type Place } from './open-item.ts'
+import type { OpenItem, Place } from './open-item.ts'
 import { callItem, kindOfCall, type Called, type ItemStatus } from './output-items.ts'
 
 /** A call. What the calls of tools that the client runs say stands in fields, so it is sent when it is complete. */

@@ -17,7 +17,3 @@ export interface OpenItem {
   /** Writes the events that end the open parts. Returns the whole item. */
   close(status: ItemStatus, out: OutEvent[]): Fields
 }
-
-export function send(type: string, fields: Fields, out: OutEvent[]): void {
-  out.push({ type, ...fields })
-}

@@ -1,8 +1,8 @@
 import type { Citation, Fields } from '../../conversation/conversation.ts'
 import type { RefusalPart, TextPart } from '../../conversation/parts.ts'
-import type { OutEvent } from '../format.ts'
+import { send, type OutEvent } from '../format.ts'
 import { annotationOf } from './citations.ts'
-import { send, type OpenItem, type Place } from './open-item.ts'
+import type { OpenItem, Place } from './open-item.ts'
 import { messageItem, textPart, type ItemStatus } from './output-items.ts'
 
 /** A message. Text and refusal are separate parts. */

@@ -1,6 +1,6 @@
 import type { Fields, ReasoningBlock, State } from '../../conversation/conversation.ts'
-import type { OutEvent } from '../format.ts'
-import { send, type OpenItem, type Place } from './open-item.ts'
+import { send, type OutEvent } from '../format.ts'
+import type { OpenItem, Place } from './open-item.ts'
 import { writtenReasoning, type ItemStatus } from './output-items.ts'
 
 /** Reasoning: as a summary, or as the text itself. */

@@ -1,7 +1,6 @@
 import { type Format, type Asked, type OutEvent, preparedWith, type Prepared, type Target } from '../format.ts'
-import { readAnswer } from './answer.ts'
 import { clientCalls } from './names.ts'
-import { ResponseEventReader } from './event-reader.ts'
+import { readAnswer, ResponseEventReader } from './event-reader.ts'
 import { ResponseEventWriter } from './event-writer.ts'
 import { fieldNames } from './field-names.ts'
 import { readRequest } from './request-reader.ts'

@@ -1,5 +1,5 @@
 /** State in the `encrypted_content` of items: bare at the vendor that made it, in an envelope at clients. */
-import { isSealed, makerIn, seal, unseal } from '../envelope.ts'
+import { isSealed, makerIn, seal, unseal, type StateText } from '../envelope.ts'
 import { isSignature } from '../chat/details.ts'
 import { readAssistant } from '../chat/assistant.ts'
 import type { StateReader } from '../model-state.ts'
@@ -21,9 +21,6 @@ export function stateOf(encrypted: unknown, maker: string): State | undefined {
   if (sealedBy === undefined || data === undefined || sealedBy === noMaker) return undefined
   return { maker: sealedBy, data }
 }
-
-/** How states are written; undefined for a vendor that cannot read them. */
-export type StateText = (state: State) => string | undefined
 
 export const forClient: StateText = ({ maker, data }) => seal(maker, data)
 

@@ -7,12 +7,13 @@ import type { Reply } from '../../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
 import { queryOf } from '../../../http/target.ts'
 import { check } from '../../check.ts'
+import { bodyDigest } from '../../body-digest.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { isFileId, noSuchFile } from '../../files/files.ts'
 import type { StoredBatch } from '../batch-task.ts'
 import { limitIn, pageOf, placeIn } from '../../paging.ts'
-import { batchIdIn, digestOf } from '../batches.ts'
+import { batchIdIn } from '../batches.ts'
 import { batchEndpoint, batchPaths } from './call-endpoints.ts'
 import type { FileBatches } from './file-batches.ts'
 import { shape } from './shape.ts'
@@ -78,7 +79,7 @@ async function create(query: Query, batches: FileBatches): Promise<Reply> {
   const input = body.get('input_file_id') as string
   if (!isFileId(input)) throw noSuchFile()
   const metadata = (body.get('metadata') ?? undefined) as Record<string, string> | undefined
-  const digest = digestOf(body)
+  const digest = await bodyDigest(body)
   const idempotencyKey = idempotencyKeyOf(exchange)
   return shown(query, await batches.create(query, { endpoint, input, metadata, digest, idempotencyKey }))
 }

@@ -5,11 +5,12 @@ import { readJson } from '../../../http/body.ts'
 import type { Reply } from '../../../http/exchange.ts'
 import { idempotencyKeyOf } from '../../../http/idempotency-key.ts'
 import { queryOf } from '../../../http/target.ts'
+import { bodyDigest } from '../../body-digest.ts'
 import { defineEndpoint } from '../../define.ts'
 import type { Query, QueryEndpoint } from '../../endpoint.ts'
 import { countsOf, vendorMs, type StoredBatch } from '../batch-task.ts'
 import { limitIn, pageOf, placeIn } from '../../paging.ts'
-import { batchIdIn, digestOf } from '../batches.ts'
+import { batchIdIn } from '../batches.ts'
 import type { MessageBatches } from './message-batches.ts'
 import { givenRequests } from './requests.ts'
 
@@ -30,7 +31,7 @@ export function messageBatchEndpoints(batches: MessageBatches): readonly QueryEn
           throw refusedField(message, unknown.slice(0, 64))
         }
         const requests = givenRequests(body.get('requests'))
-        const digest = digestOf(body)
+        const digest = await bodyDigest(body)
         const idempotencyKey = idempotencyKeyOf(exchange)
         return shown(query, await batches.create(query, { requests, digest, idempotencyKey }))
       },
