@@ -5,6 +5,8 @@
  */
 import type { Readable } from 'node:stream'
 import { Canceller } from '../../src/http/cancellation.ts'
+import { closedSink } from '../../src/http/exchange.ts'
+import { ignore } from '../../src/http/ignore.ts'
 import type { Exchange, Mountable, Reply, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { linger } from './linger.ts'
 import { unsentBy } from './unsent.ts'
@@ -237,16 +239,7 @@ export class ResponseSink implements Sink {
   }
 }
 
-/** A sink for a stream that will not be sent. The stream is started all the same, so that it can clean up. */
-const closedSink: Sink = {
-  closed: true,
-  write: () => true,
-  drained: () => Promise.resolve(),
-  end: ignore,
-  destroy: ignore,
-}
-
-/** Discards a body that will not be sent. */
+/** Discards a body that will not be sent. A stream is started all the same, so that it can clean up. */
 export function abandon(body: Reply['body']): void {
   if (isStream(body)) body.start(closedSink)
 }
@@ -268,5 +261,3 @@ export function cut(response: NodeResponse): void {
 export function isClosed(response: NodeResponse): boolean {
   return response.closed ?? response.stream?.destroyed ?? false
 }
-
-export function ignore(): void {}

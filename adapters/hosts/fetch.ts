@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Exchange, Mountable, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { checkKnown, elsewhere } from '../../src/records/known-options.ts'
+import { ignore } from '../../src/http/ignore.ts'
 import { isProbe, mountPath } from './mount-path.ts'
-import { ignore, isStream, requireGateway } from './exchange.ts'
+import { isStream, requireGateway } from './exchange.ts'
 
 /** Options of `mount`. */
 export interface FetchMountOptions {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Sink, StreamBody } from '../../src/index.ts'
-import { cut, ignore, ResponseSink, type NodeResponse } from './exchange.ts'
+import { ignore } from '../../src/http/ignore.ts'
+import { cut, ResponseSink, type NodeResponse } from './exchange.ts'
 import { unsentBy } from './unsent.ts'
 
 /** The part of a Koa context that a streamed body needs. */

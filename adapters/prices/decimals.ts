@@ -1,5 +1,7 @@
 /** Numbers of the table as exact decimal strings. */
 
+import { decimal } from '../../src/money/money.ts'
+
 /** Decimal places of a price. */
 const places = 12
 
@@ -34,8 +36,5 @@ export function exact(value: number, per: number, factors: readonly Decimal[]): 
   const shift = places - scale
   const numerator = shift >= 0 ? digits * 10n ** BigInt(shift) : digits
   const divisor = BigInt(per) * (shift >= 0 ? 1n : 10n ** BigInt(-shift))
-  const rounded = (numerator * 2n + divisor) / (divisor * 2n)
-  const text = String(rounded).padStart(places + 1, '0')
-  const decimals = text.slice(-places).replace(/0+$/, '')
-  return decimals === '' ? text.slice(0, -places) : `${text.slice(0, -places)}.${decimals}`
+  return decimal((numerator * 2n + divisor) / (divisor * 2n), places)
 }

@@ -20,7 +20,7 @@ export class Drain {
   }
 
   /** Resolves once there is room, or the socket has closed. */
-  wait(): Promise<void> {
+  drained(): Promise<void> {
     if (!this.isNeeded) return Promise.resolve()
     const socket = this.#socket
     return (this.#waiting ??= new Promise((resolve) => {
@@ -40,10 +40,6 @@ export class Drain {
 
   get unsent(): number | undefined {
     return unsentOf(this.#socket)
-  }
-
-  drained(): Promise<void> {
-    return this.wait()
   }
 
   destroy(): void {

@@ -1,5 +1,6 @@
 import type { Drain } from './drain.ts'
-import { ignore, type WebSocketLike } from './web-socket.ts'
+import { ignore } from '../../src/http/ignore.ts'
+import { asText, type WebSocketLike } from './web-socket.ts'
 
 /**
  * Sends messages that belong to no response. A client can cause any number of them: while it does not read them, nothing
@@ -30,5 +31,3 @@ export class Notices {
     this.#ws.resume()
   }
 }
-
-const asText = { binary: false }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
-import { ignore, type WebSocketLike } from './web-socket.ts'
+import { ignore } from '../../src/http/ignore.ts'
+import type { WebSocketLike } from './web-socket.ts'
 
 /** Pings of one client between two checks. */
 const mostPings = 1_000

@@ -15,7 +15,8 @@ import { Notices } from './notices.ts'
 import { Pongs } from './pongs.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { Member, Sockets } from './sockets.ts'
-import { ignore, type WebSocketLike } from './web-socket.ts'
+import { ignore } from '../../src/http/ignore.ts'
+import type { WebSocketLike } from './web-socket.ts'
 
 /** Close codes of RFC 6455. */
 const goingAway = 1001

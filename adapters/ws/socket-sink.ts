@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import type { Sink } from '../../src/index.ts'
 import type { Drain } from './drain.ts'
-import { unsentOf } from '../hosts/unsent.ts'
 import { EventData } from './event-data.ts'
-import { ignore, type WebSocketLike } from './web-socket.ts'
+import { ignore } from '../../src/http/ignore.ts'
+import { asText, type WebSocketLike } from './web-socket.ts'
 
 export interface SinkOptions {
   readonly ws: WebSocketLike
@@ -43,7 +43,7 @@ export class SocketSink implements Sink {
   }
 
   get unsent(): number | undefined {
-    return unsentOf(this.#socket)
+    return this.#drain.unsent
   }
 
   write(piece: string | Uint8Array): boolean {
@@ -56,7 +56,7 @@ export class SocketSink implements Sink {
   }
 
   drained(): Promise<void> {
-    return this.closed ? Promise.resolve() : this.#drain.wait()
+    return this.closed ? Promise.resolve() : this.#drain.drained()
   }
 
   end(): void {
@@ -77,5 +77,3 @@ export class SocketSink implements Sink {
 function field(name: string, value: string | undefined): string {
   return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
 }
-
-const asText = { binary: false }

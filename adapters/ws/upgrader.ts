@@ -4,6 +4,7 @@ import { WebSocketServer, type ServerOptions } from 'ws'
 import { allKeyHeaders } from '../../src/callers/authenticate.ts'
 import { addressOf } from '../../src/endpoints/aliases.ts'
 import { refuse } from '../../src/http/answers.ts'
+import { ignore } from '../../src/http/ignore.ts'
 import { pathOf } from '../../src/http/target.ts'
 import { GatewayError, type Caller, type Gateway } from '../../src/index.ts'
 import { CallExchange, callHead } from './call-exchange.ts'
@@ -12,7 +13,6 @@ import { ageOf, type Settings } from './options.ts'
 import { ResponsesSocket } from './responses-socket.ts'
 import { Sockets } from './sockets.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
-import { ignore } from './web-socket.ts'
 
 // Not by `import`, which reads all properties of the module: its `WebSocket` loads Node's own undici, in 30 ms.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')

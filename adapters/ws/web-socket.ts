@@ -2,7 +2,7 @@
 export interface WebSocketLike {
   readonly OPEN: number
   readonly readyState: number
-  send(data: string | Uint8Array, options: { binary: boolean }, done: (error?: Error) => void): void
+  send(data: string | Uint8Array, options: typeof asText, done: (error?: Error) => void): void
   ping(data?: undefined, mask?: undefined, done?: (error?: Error) => void): void
   pong(data: Buffer, mask?: undefined, done?: (error?: Error) => void): void
   close(code: number, reason: string): void
@@ -14,5 +14,5 @@ export interface WebSocketLike {
   on(event: 'close' | 'error', listener: () => void): this
 }
 
-/** Failed writes are reported by the socket's `close`. */
-export function ignore(): void {}
+/** How text is sent. */
+export const asText = { binary: false } as const

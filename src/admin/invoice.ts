@@ -1,7 +1,6 @@
 import { periodsAround } from '../records/calendar.ts'
-import { formatMoney, parseDecimal } from '../money/money.ts'
+import { decimal, formatMoney, parseDecimal } from '../money/money.ts'
 import { multiplierDigits, rateDigits } from '../money/prices/rate.ts'
-import { decimal } from '../money/prices/sum.ts'
 import type { UsageLine, UsageLineSum, UsageSummary } from '../observe/usage/contract.ts'
 
 /** A line of an invoice: all usage at one price. */

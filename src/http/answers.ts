@@ -1,6 +1,6 @@
 /** Non-streaming replies, and the one place that turns an error into a reply. */
 import { GatewayError } from '../errors.ts'
-import type { Reply, Sink, StreamBody } from './exchange.ts'
+import type { Reply, Sink } from './exchange.ts'
 import { googleError } from './google-error.ts'
 import { messageAdvice, messageError } from './message-error.ts'
 
@@ -21,21 +21,12 @@ export function piecesReply(pieces: readonly Uint8Array[]): Reply {
   const [only] = pieces
   if (only !== undefined && pieces.length === 1) return bytesReply(only)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  return { status: 200, headers: { 'content-type': json, 'content-length': String(length) }, body: new Pieces(pieces) }
-}
-
-class Pieces implements StreamBody {
-  readonly #pieces: readonly Uint8Array[]
-
-  constructor(pieces: readonly Uint8Array[]) {
-    this.#pieces = pieces
-  }
-
-  /** All pieces are in memory already, so that waiting for the client would not save any. */
-  start(sink: Sink): void {
-    for (const piece of this.#pieces) sink.write(piece)
+  const start = (sink: Sink) => {
+    // All pieces are in memory already, so that waiting for the client would not save any.
+    for (const piece of pieces) sink.write(piece)
     sink.end()
   }
+  return { status: 200, headers: { 'content-type': json, 'content-length': String(length) }, body: { start } }
 }
 
 /** Whose API a client speaks, which decides the format of errors. */

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import { drained } from './byte-stream.ts'
 import type { Cancellation } from './cancellation.ts'
-import type { Sink, StreamBody } from './exchange.ts'
+import { closedSink, type Sink, type StreamBody } from './exchange.ts'
 import type { Flow, Receiver } from './flow.ts'
 import { flowOf } from './flow-of.ts'
 import type { Heartbeat } from './heartbeat.ts'
@@ -48,15 +48,6 @@ export function eventStream(frames: Frames, options: EventStreamOptions): Stream
 function silence(): GatewayError {
   const cause = new Error('the provider stopped sending in the middle of its response')
   return new GatewayError('service_unavailable', { cause, fault: 'provider_timeout' })
-}
-
-/** For a stream that was aborted before the adapter started it. */
-const closedSink: Sink = {
-  write: () => true,
-  drained: () => Promise.resolve(),
-  end() {},
-  destroy() {},
-  closed: true,
 }
 
 class Pump implements Receiver<string | Uint8Array> {

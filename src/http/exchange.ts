@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import { cancellationOf, type Cancellation } from './cancellation.ts'
+import { ignore } from './ignore.ts'
 
 /** One HTTP request, as adapters pass it to `gateway.handle`. */
 export interface Exchange {
@@ -167,6 +168,15 @@ export interface Sink {
   readonly closed: boolean
   /** Bytes of the chunks so far that the client's connection has not taken. Undefined if they are not known. */
   readonly unsent?: number | undefined
+}
+
+/** The sink of a client that has disconnected. */
+export const closedSink: Sink = {
+  closed: true,
+  write: () => true,
+  drained: () => Promise.resolve(),
+  end: ignore,
+  destroy: ignore,
 }
 
 /** The value of one header; values of a repeated one are joined with commas. `name` in lower case. */

@@ -6,7 +6,7 @@
 import { invalid } from '../errors.ts'
 import { broken, endOfEscapes } from './json-escapes.ts'
 import { noTypes, TypeNames, type Types } from './json-types.ts'
-import type { Sizes } from './sizes.ts'
+import { tooDeep, tooManyParts, type JsonLimits } from './json-limits.ts'
 
 /**
  * The top-level members, five numbers each: the offsets of start and end (exclusive) of the key, of start and end (exclusive)
@@ -59,17 +59,15 @@ for (const digit of '0123456789') isDigit[digit.charCodeAt(0)] = 1
 const isObject: boolean[] = []
 const entriesOf: number[] = []
 
-type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
-
 /** The members of a JSON object. Throws 400 for anything else, or if `sizes` are exceeded. */
-export function scanObject(bytes: Buffer, sizes: Limits): Scan {
+export function scanObject(bytes: Buffer, sizes: JsonLimits): Scan {
   return new Scanner(bytes, sizes).object()
 }
 
 class Scanner {
   readonly #bytes: Buffer
   #view: DataView | undefined
-  readonly #limits: Limits
+  readonly #limits: JsonLimits
   /** The current offset. */
   #at = 0
   #depth = 0
@@ -90,7 +88,7 @@ class Scanner {
   #nextBackslash = 0
   #hasLongNumber = false
 
-  constructor(bytes: Buffer, limits: Limits) {
+  constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes
     this.#limits = limits
     this.#types = new TypeNames(bytes)
@@ -140,8 +138,7 @@ class Scanner {
 
   /** Enters an object or array. False if it is empty and therefore already closed. */
   #open(object: boolean): boolean {
-    const { jsonDepth } = this.#limits
-    if (++this.#depth > jsonDepth) throw invalid(`The request body is nested deeper than ${jsonDepth} levels.`)
+    if (++this.#depth > this.#limits.jsonDepth) throw tooDeep(this.#limits)
     isObject[this.#depth] = object
     entriesOf[this.#depth] = 0
     this.#at++
@@ -163,11 +160,7 @@ class Scanner {
     const { jsonEntries, jsonNodes } = this.#limits
     const entries = (entriesOf[this.#depth] as number) + 1
     entriesOf[this.#depth] = entries
-    if (entries > jsonEntries || ++this.#nodes > jsonNodes) {
-      throw invalid(
-        `The request body has too many parts: at most ${jsonEntries} in one list or object, ${jsonNodes} in all.`,
-      )
-    }
+    if (entries > jsonEntries || ++this.#nodes > jsonNodes) throw tooManyParts(this.#limits)
     this.#isType = false
     if (isObject[this.#depth] !== true) return
     const keyStart = this.#at

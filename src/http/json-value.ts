@@ -1,5 +1,5 @@
 /** Measures parsed JSON, without recursion. */
-import { invalid } from '../errors.ts'
+import { tooDeep, tooManyParts } from './json-limits.ts'
 import type { Sizes } from './sizes.ts'
 
 /** The members and items of a value, at all levels: fewer than in its text if that has duplicate keys. */
@@ -20,14 +20,10 @@ export function checkValue(root: object, sizes: Sizes): void {
   const open: { value: object; depth: number }[] = [{ value: root, depth: 1 }]
   let nodes = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > sizes.jsonDepth) throw invalid(`The request body is nested deeper than ${sizes.jsonDepth} levels.`)
+    if (next.depth > sizes.jsonDepth) throw tooDeep(sizes)
     const parts: unknown[] = Array.isArray(next.value) ? next.value : Object.values(next.value)
     nodes += parts.length
-    if (parts.length > sizes.jsonEntries || nodes > sizes.jsonNodes) {
-      throw invalid(
-        `The request body has too many parts: at most ${sizes.jsonEntries} in one list or object, ${sizes.jsonNodes} in all.`,
-      )
-    }
+    if (parts.length > sizes.jsonEntries || nodes > sizes.jsonNodes) throw tooManyParts(sizes)
     for (const part of parts) {
       if (typeof part === 'object' && part !== null) open.push({ value: part, depth: next.depth + 1 })
     }

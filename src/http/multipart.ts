@@ -135,7 +135,7 @@ export class MultipartReader {
     if (!isName(name)) return this.fail(badName())
     if (value === undefined) return this.fail(invalid(`The field "${name}" is not in UTF-8.`, name))
     this.#textBytes += Buffer.byteLength(value)
-    if (truncated) return this.fail(fieldTooLarge(name, sizes.fieldBytes))
+    if (truncated) return this.fail(partTooLarge('field', name, sizes.fieldBytes))
     if (this.#textBytes > sizes.jsonBytes) return this.fail(tooLarge(sizes.jsonBytes))
     this.#push({ name, value })
   }
@@ -145,7 +145,7 @@ export class MultipartReader {
     stream.on('error', ignore)
     if (!isName(name)) return this.fail(badName())
     const { fileBytes } = this.#incoming.sizes
-    stream.on('limit', () => this.fail(fileTooLarge(name, fileBytes)))
+    stream.on('limit', () => this.fail(partTooLarge('file', name, fileBytes)))
     this.#push(new IncomingFile(name, filename, mimeType, stream, () => this.#error))
   }
 
@@ -182,13 +182,8 @@ function badName(): GatewayError {
   return invalid('A part of the form has no valid "name": give it 1 to 256 characters without control characters.')
 }
 
-function fieldTooLarge(name: string, bytes: number): GatewayError {
-  const message = `The field "${name}" is larger than the ${bytes} bytes this server accepts.`
-  return new GatewayError('request_too_large', { message, param: name })
-}
-
-function fileTooLarge(name: string, bytes: number): GatewayError {
-  const message = `The file "${name}" is larger than the ${bytes} bytes this server accepts.`
+function partTooLarge(kind: 'field' | 'file', name: string, bytes: number): GatewayError {
+  const message = `The ${kind} "${name}" is larger than the ${bytes} bytes this server accepts.`
   return new GatewayError('request_too_large', { message, param: name })
 }
 

@@ -1,11 +1,7 @@
 /** Webhooks, signed according to Standard Webhooks, to addresses that customers may choose. */
 import { createHmac } from 'node:crypto'
-import { request as overHttps } from 'node:https'
+import { sendPlainly } from './plain-request.ts'
 import { publicLookup, publicUrl } from './public-address.ts'
-import { ignore } from './ignore.ts'
-
-// Not by `import`, which reads all properties of the module: its `WebSocket` loads Node's own undici, in 30 ms.
-const { request: overHttp } = process.getBuiltinModule('node:http')
 
 /** Where a webhook is sent. */
 export interface WebhookEndpoint {
@@ -42,15 +38,20 @@ export function nextTryMs(failed: number): number | undefined {
 
 /** Resolves once the endpoint has responded with 2xx; otherwise rejects. */
 export async function sendSigned(webhook: SignedWebhook): Promise<void> {
-  const { endpoint, id, timestamp, body, allowPrivateNetwork } = webhook
+  const { endpoint, id, timestamp, body, allowPrivateNetwork, timeoutMs } = webhook
   const url = allowPrivateNetwork ? new URL(endpoint.url) : publicUrl(endpoint.url)
   if (url === undefined) throw new Error('the webhook URL must resolve to a public address')
-  const status = await post(url, webhook, {
+  const headers = {
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': `v1,${sign(endpoint.secret, `${id}.${timestamp}.${body}`)}`,
-  })
+  }
+  const lookup = allowPrivateNetwork ? {} : { lookup: publicLookup() }
+  const response = await sendPlainly(url, { method: 'POST', headers, body, timeoutMs, ...lookup })
+  // A slow body takes no time.
+  response.destroy()
+  const { statusCode: status = 0 } = response
   if (status < 200 || status >= 300) throw new Error(`the webhook endpoint responded with ${status}`)
 }
 
@@ -59,31 +60,4 @@ function sign(secret: string, content: string): string {
   // An empty or short secret could be guessed, and the signature forged.
   if (key.length < 24) throw new TypeError('a webhook secret must have at least 24 bytes in base64')
   return createHmac('sha256', key).update(content).digest('base64')
-}
-
-/** Resolves to the response's status. Ignores the body, so that a slow body takes no time. */
-function post(
-  url: URL,
-  { body, allowPrivateNetwork, timeoutMs }: SignedWebhook,
-  headers: Record<string, string>,
-): Promise<number> {
-  const send = url.protocol === 'https:' ? overHttps : overHttp
-  const lookup = allowPrivateNetwork ? {} : { lookup: publicLookup() }
-  return new Promise((resolve, reject) => {
-    const length = { 'content-length': String(Buffer.byteLength(body)) }
-    const request = send(url, {
-      method: 'POST',
-      agent: false,
-      headers: { ...headers, ...length },
-      signal: AbortSignal.timeout(timeoutMs),
-      ...lookup,
-    })
-    request.on('response', (response) => {
-      resolve(response.statusCode ?? 0)
-      response.on('error', ignore)
-      response.destroy()
-    })
-    request.on('error', reject)
-    request.end(body)
-  })
 }

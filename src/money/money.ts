@@ -18,10 +18,14 @@ export function parseMoney(text: string): bigint {
 
 /** 12,500,000n → `'12.5'`. */
 export function formatMoney(micros: bigint): string {
-  if (micros === 0n) return '0'
-  const digits = String(micros < 0n ? -micros : micros).padStart(microDigits + 1, '0')
-  const fraction = digits.slice(-microDigits).replace(/0+$/, '')
-  return `${micros < 0n ? '-' : ''}${digits.slice(0, -microDigits)}${fraction === '' ? '' : `.${fraction}`}`
+  return micros === 0n ? '0' : decimal(micros, microDigits)
+}
+
+/** A scaled integer as a decimal string without trailing zeros. */
+export function decimal(value: bigint, digits: number): string {
+  const text = String(value < 0n ? -value : value).padStart(digits + 1, '0')
+  const fraction = text.slice(-digits).replace(/0+$/, '')
+  return `${value < 0n ? '-' : ''}${text.slice(0, -digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 const decimalForm = /^(-?)(\d{1,15})(?:\.(\d+))?$/

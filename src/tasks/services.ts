@@ -3,6 +3,7 @@ import type { ObservedAttempt } from '../observe/contract.ts'
 import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoProvider } from '../providers/video.ts'
 import { GatewayError } from '../errors.ts'
+import { within } from '../http/deadline.ts'
 import { saved, type Saved, type TaskKeeping } from './stored.ts'
 import type { StoredTask, VideoTask } from './task.ts'
 
@@ -97,22 +98,11 @@ export async function deploymentOf(services: TaskServices, task: VideoTask): Pro
 /** Calls a vendor with a timeout. Independent of the client's request, so a disconnect does not abort it. */
 export async function ask<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new GatewayError('service_unavailable', {
-        cause: new Error(`the vendor took longer than ${ms} ms`),
-        fault: 'provider_timeout',
-      })
-      reject(error)
-      controller.abort(error)
-    }, ms)
-    timer.unref()
-  })
   try {
-    return await Promise.race([call(controller.signal), late])
-  } finally {
-    clearTimeout(timer)
+    return await within(ms, call(controller.signal), 'the vendor', 'provider_timeout')
+  } catch (error) {
+    controller.abort(error)
+    throw error
   }
 }
 

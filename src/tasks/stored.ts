@@ -6,6 +6,7 @@ import { Sweeper, type SweeperOptions } from './sweeper.ts'
 
 /** A stored task with typed data. */
 export interface Stored<Data> extends Omit<TaskRecord, 'data'> {
+  /** What the task is for, and its state. */
   readonly data: Data
 }
 

@@ -2,9 +2,8 @@ import type { CapMeasure, CapPeriod } from '../money/caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
 import { isShort, type Json } from '../wire/json.ts'
-import type { TaskRecord } from './contract.ts'
 import type { TaskOwner } from './owner.ts'
-import { changed } from './stored.ts'
+import { changed, type Stored } from './stored.ts'
 
 /** The data of a video task. */
 export interface VideoTask extends TaskOwner {
@@ -83,11 +82,8 @@ export interface CountedCap extends CapPeriod {
   readonly limits: Readonly<Partial<Record<CapMeasure, string>>>
 }
 
-/** A stored task with typed data. */
-export interface StoredTask extends Omit<TaskRecord, 'data'> {
-  /** The video and its state. */
-  readonly data: VideoTask
-}
+/** A stored video task. */
+export type StoredTask = Stored<VideoTask>
 
 /**
  * The request without its large fields: images can have megabytes and are not needed once the vendor has the job. Without

@@ -10,18 +10,15 @@ const partMs = 4
 
 export function sqliteSql(database: Database): Sql {
   const marked = marking('modelhatch_', () => '?')
-  const all = (text: string, values: Values) => {
-    const [sent, list] = marked(text, values)
-    return database.all(sent, ...(list as SQLInputValue[]))
-  }
-  const lists = (text: string, values: Values) => {
-    const [sent, list] = marked(text, values)
-    return database.lists(sent, ...(list as SQLInputValue[]))
-  }
-  const run = (text: string, values: Values) => {
-    const [sent, list] = marked(text, values)
-    return database.run(sent, ...(list as SQLInputValue[]))
-  }
+  const asking =
+    <Answer>(ask: (sql: string, ...values: SQLInputValue[]) => Answer) =>
+    (text: string, values: Values): Answer => {
+      const [sent, list] = marked(text, values)
+      return ask(sent, ...(list as SQLInputValue[]))
+    }
+  const all = asking((...given) => database.all(...given))
+  const lists = asking((...given) => database.lists(...given))
+  const run = asking((...given) => database.run(...given))
   const rows = async (text: string, values: Values = {}) => database.read(() => all(text, values))
   return {
     dialect,

@@ -9,6 +9,7 @@ import {
   type Reply,
   type Telemetry,
 } from '../../../src/index.ts'
+import { refuse } from '../../../src/http/answers.ts'
 import { checkKnown, elsewhere, texts, type Known } from '../../../src/records/known-options.ts'
 import { AttemptFigures, CallFigures } from '../call-figures.ts'
 import { Figures } from '../figures.ts'
@@ -71,22 +72,13 @@ export function metrics(options: MetricsOptions = {}): Metrics {
 }
 
 async function answer(registry: Registry, { method }: Exchange): Promise<Reply> {
-  if (method !== 'GET' && method !== 'HEAD') return refusal('method_not_allowed', { allow: 'GET, HEAD' })
+  if (method !== 'GET' && method !== 'HEAD')
+    return refuse(new GatewayError('method_not_allowed', { headers: { allow: 'GET, HEAD' } }))
   try {
     const body = await registry.metrics()
     return { status: 200, headers: { 'content-type': registry.contentType, 'cache-control': 'no-store' }, body }
   } catch {
     // A metric of the host has failed to collect.
-    return refusal('server_error')
-  }
-}
-
-function refusal(code: 'method_not_allowed' | 'server_error', headers: Readonly<Record<string, string>> = {}): Reply {
-  const error = new GatewayError(code, { headers })
-  const json = 'application/json; charset=utf-8'
-  return {
-    status: error.status,
-    headers: { 'content-type': json, ...error.adviceHeaders() },
-    body: JSON.stringify(error),
+    return refuse(new GatewayError('server_error'))
   }
 }

@@ -5,7 +5,7 @@ import type { Observer } from '../../observe/observe.ts'
 import { Admission } from '../../admission/admission.ts'
 import { AlertDelivery } from '../../admission/alerts/delivery.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
-import { Guard } from '../../records/guard.ts'
+import type { Guard } from '../../records/guard.ts'
 import { AnswerCache } from '../../admission/cache/answer-cache.ts'
 import { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { memoryIdempotencyStore } from '../../admission/idempotency/memory.ts'
@@ -79,35 +79,28 @@ export function alertDelivery(
 
 /** Creates the cache of answers from the options; undefined if there is none. `idempotency`: whose store it shares by default. */
 export function createCache(
-  { cache, storage, timeouts, clock: now = () => performance.now() }: GatewayOptions,
+  { cache, storage, clock: now = () => performance.now() }: GatewayOptions,
   idempotency: Idempotency | undefined,
   observer: Observer,
+  guard: Guard,
 ): AnswerCache | undefined {
   if (cache === undefined) return undefined
   const shared = idempotency?.store ?? storage?.idempotency
-  const guard = new Guard({
-    name: 'the cache of answers',
-    timeoutMs: timeouts?.storeMs ?? 2_000,
-    now,
-    failed: observer.storeFailed,
-  })
   const store = cache.store ?? shared ?? memoryIdempotencyStore({ clock: now })
   return new AnswerCache(cache, { store, guard, observer, isShared: store === idempotency?.store })
 }
 
 /** Creates the handling of `Idempotency-Key` from the options; undefined if it is turned off. */
-export function createIdempotency(options: GatewayOptions, observer: Observer): Idempotency | undefined {
-  const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
+export function createIdempotency(
+  { idempotency = {}, storage, clock: now = () => performance.now() }: GatewayOptions,
+  observer: Observer,
+  guard: Guard,
+): Idempotency | undefined {
   if (idempotency === false) return undefined
   const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000, resumeMs = 0 } = idempotency
   return new Idempotency({
     store: storage?.idempotency ?? memoryIdempotencyStore({ clock: now }),
-    guard: new Guard({
-      name: 'the idempotency store',
-      timeoutMs: timeouts?.storeMs ?? 2_000,
-      now,
-      failed: observer.storeFailed,
-    }),
+    guard,
     keepMs,
     maxBytes,
     leaseMs,

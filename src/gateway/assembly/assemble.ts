@@ -107,8 +107,8 @@ export function assemble(options: GatewayOptions, replay: AdminServices['replay'
   const registryGuard = guard('the registry of models')
   const { registry, live, groups, providers, own } = modelsOf(options, stores, tableDefaults, registryGuard)
   const admission = createAdmission(options, stores, groups, observer)
-  const idempotency = createIdempotency(options, observer)
-  const answerCache = createCache(options, idempotency, observer)
+  const idempotency = createIdempotency(options, observer, guard('the idempotency store'))
+  const answerCache = createCache(options, idempotency, observer, guard('the cache of answers'))
   const endsCalls = options.whenKeyEnds === 'end'
   const authenticator = new Authenticator({
     store: stores.keys,
@@ -131,12 +131,12 @@ export function assemble(options: GatewayOptions, replay: AdminServices['replay'
     ownKeys,
   })
   const alerts = alertDelivery(options, ledger, guard('the ledger'), observer)
-  const surroundings = { options, catalogue, admission, ledger, clock: now, random, observer, alerts }
+  const surroundings = { options, catalogue, admission, ledger, clock: now, random, observer, alerts, guard }
   const videos = videoTasks(surroundings)
   const responses = guardedResponses(stores.responses, guard('the response store'))
   const settle = settling(surroundings, guard('the ledger'))
-  const background = backgroundResponses({ ...surroundings, responses, guard, settle })
-  const { kinds: batches, endpoints: ofBatches } = batchesFor({ ...surroundings, guard, settle })
+  const background = backgroundResponses({ ...surroundings, responses, settle })
+  const { kinds: batches, endpoints: ofBatches } = batchesFor({ ...surroundings, settle })
   const content = contentParts(options, stores, guarding((timeouts.storeMs ?? 2_000) * 5), observer)
   const auditLog = new AuditLog(stores.audit, guard('the audit log'), now)
   const calls = new OpenCalls<Meter>(billing?.maxDrains)
@@ -259,8 +259,8 @@ function guardsOf({ storeFailed: failed }: Observer): (timeoutMs: number) => (na
   return (timeoutMs) => (name) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
 }
 
-/** Creates the log of refused requests; undefined if the options turn it off, or if the store cannot keep them. */
-export function refusedLog(
+/** The log of refused requests; undefined if the options turn it off, or if the store cannot keep them. */
+function refusedLog(
   { usage = {}, clock: now = Date.now }: GatewayOptions,
   store: UsageStore | undefined,
   guard: Guard,

@@ -7,9 +7,8 @@ import { StoreTime } from '../../tasks/store-time.ts'
 import { guardedTasks } from './guarded-tasks.ts'
 import type { TaskSurroundings } from './video-tasks.ts'
 
-interface Surroundings extends Pick<TaskSurroundings, 'options' | 'clock' | 'random' | 'observer'> {
+interface Surroundings extends Pick<TaskSurroundings, 'options' | 'clock' | 'random' | 'observer' | 'guard'> {
   readonly responses: ResponseStore
-  readonly guard: (name: string) => Guard
   readonly settle: (end: DurableEnd) => Promise<void>
 }
 

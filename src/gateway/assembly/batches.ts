@@ -24,7 +24,6 @@ import { guardedTasks } from './guarded-tasks.ts'
 import type { TaskSurroundings } from './video-tasks.ts'
 
 interface Surroundings extends TaskSurroundings {
-  readonly guard: (name: string) => Guard
   readonly settle: (end: DurableEnd) => Promise<void>
 }
 

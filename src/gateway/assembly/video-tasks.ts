@@ -5,7 +5,7 @@ import type { Catalogue } from '../../models/catalogue.ts'
 import type { Observer } from '../../observe/observe.ts'
 import { publishTask } from '../../tasks/publish.ts'
 import type { GatewayOptions } from '../options/options.ts'
-import { Guard } from '../../records/guard.ts'
+import type { Guard } from '../../records/guard.ts'
 import { guardedTasks } from './guarded-tasks.ts'
 import { memoryTaskStore } from '../../tasks/memory.ts'
 import { defaultTiming, type VideoDeployment } from '../../tasks/services.ts'
@@ -23,6 +23,8 @@ export interface TaskSurroundings {
   readonly random: () => number
   readonly observer: Observer
   readonly alerts: AlertDelivery | undefined
+  /** Makes the guard of a store. */
+  readonly guard: (name: string) => Guard
 }
 
 /** Creates the video tasks of a gateway from its options. */
@@ -35,12 +37,10 @@ export function videoTasks({
   random,
   observer,
   alerts,
+  guard,
 }: TaskSurroundings): VideoTasks {
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.storage?.tasks
-  const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
-  const { storeFailed: failed } = observer
-  const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
   const store = given === undefined ? memoryTaskStore() : guardedTasks(given, guard('the task store'))
   const time = new StoreTime(store, clock)
   const tasks = new VideoTasks(

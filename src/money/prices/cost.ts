@@ -1,7 +1,7 @@
+import { decimal } from '../money.ts'
 import { multiplierOne, parseFactor } from './rate.ts'
 import { Price, type Consumption } from './price.ts'
 import type { PriceOptions } from './price-options.ts'
-import { decimal } from './sum.ts'
 
 /**
  * What calls of a deployment cost the host: rates of its own, or, without any, the vendor's list price from the price table;

@@ -1,27 +1,33 @@
-import { parseDecimal } from '../money.ts'
+import { decimal, parseDecimal } from '../money.ts'
 import type { PriceOptions } from './price-options.ts'
 import { multiplierDigits, multiplierOne, rateDigits } from './rate.ts'
-import { decimal } from './sum.ts'
 
 /** A price after a factor, in exact decimal strings. */
 export function scaledOptions(options: PriceOptions, multiplier: bigint): PriceOptions {
   if (multiplier === multiplierOne) return options
-  const { serviceTiers = {}, ...rest } = options
-  // A service tier that is a text is a factor, too.
+  const digits = rateDigits + multiplierDigits
+  return withRates(options, (rate) => decimal(parseDecimal(rate, rateDigits) * multiplier, digits))
+}
+
+/** With all rates in it changed, at whatever depth. A service tier that is a text is a factor on them, and stays. */
+export function withRates(
+  { serviceTiers = {}, ...rest }: PriceOptions,
+  change: (rate: string) => string,
+): PriceOptions {
   const tiers = Object.entries(serviceTiers).map(([name, tier]) => [
     name,
-    typeof tier === 'string' ? tier : scaled(tier, multiplier),
+    typeof tier === 'string' ? tier : changed(tier, change),
   ])
   return {
-    ...(scaled(rest, multiplier) as PriceOptions),
+    ...(changed(rest, change) as PriceOptions),
     ...(tiers.length > 0 && { serviceTiers: Object.fromEntries(tiers) as PriceOptions['serviceTiers'] & {} }),
   }
 }
 
-function scaled(value: unknown, multiplier: bigint): unknown {
-  if (typeof value === 'string')
-    return decimal(parseDecimal(value, rateDigits) * multiplier, rateDigits + multiplierDigits)
-  if (Array.isArray(value)) return value.map((each) => scaled(each, multiplier))
+/** Numbers are lengths of prompts and durations. */
+function changed(value: unknown, change: (rate: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => changed(each, change))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, scaled(each, multiplier)]))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, changed(each, change)]))
 }

@@ -1,5 +1,5 @@
 /** The sum of a charge: exact, and rounded up once at its end. */
-import { mostMicros } from '../money.ts'
+import { decimal, mostMicros } from '../money.ts'
 import { multiplierDigits, rateDigits } from './rate.ts'
 
 /** A line of a charge. `amount` = `quantity` / `per` × `price`, exactly. */
@@ -75,11 +75,4 @@ function lineOf(item: string, quantity: number, per: number, rate: bigint, multi
     price: decimal(rate * multiplier, rateDigits + multiplierDigits),
     amount: decimal(product(quantity, per, rate) * multiplier, exactDigits),
   }
-}
-
-/** A scaled integer as a decimal string without trailing zeros. */
-export function decimal(value: bigint, digits: number): string {
-  const text = String(value < 0n ? -value : value).padStart(digits + 1, '0')
-  const fraction = text.slice(-digits).replace(/0+$/, '')
-  return `${value < 0n ? '-' : ''}${text.slice(0, -digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
