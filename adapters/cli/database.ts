@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { ignore } from '../../src/http/ignore.ts'
 import type { StorageBundle } from '../../src/index.ts'
 
 export interface OpenDatabase {
@@ -58,8 +59,10 @@ export async function openDatabase(url: string, folder: string): Promise<OpenDat
 
 function opened(storage: StorageBundle, client: Client): OpenDatabase {
   // A client reports lost connections to a listener too. The store reports what fails because of them.
-  client.on?.('error', () => undefined)
-  return { storage, close: async () => (client.quit === undefined ? client.end?.() : client.quit()) }
+  client.on?.('error', ignore)
+  const close = async () => (client.quit === undefined ? client.end?.() : client.quit())
+  // Of a lost connection it fails, which must not look like a failure of what was done before.
+  return { storage, close: () => close().catch(ignore) }
 }
 
 /** The first of the modules that is installed: in the project, or beside this package. */

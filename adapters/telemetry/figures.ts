@@ -49,30 +49,18 @@ export class Figures {
   }
 
   receipt({ model, provider, charge }: Receipt, costs?: CallCosts): void {
+    const ofModel = { [attributes.requestModel]: this.labels.model(model, true) }
     const spent = Math.round(Number(costs?.vendorCost ?? 0) * 1e9) / 1e3
     if (spent > 0) {
-      const labels = {
-        [attributes.provider]: providerOf(provider),
-        [attributes.requestModel]: this.labels.model(model, true),
-        [attributes.currency]: costs?.currency,
-      }
+      const labels = { [attributes.provider]: providerOf(provider), ...ofModel, [attributes.currency]: costs?.currency }
       this.record('vendorCost', spent, this.labels.of(labels))
     }
     if (charge === undefined) return
-    for (const part of charge.unrated ?? []) {
-      const labels = {
-        [attributes.requestModel]: this.labels.model(model, true),
-        [attributes.part]: part.split('.')[0],
-      }
-      this.record('unrated', 1, this.labels.of(labels))
-    }
+    for (const part of charge.unrated ?? [])
+      this.record('unrated', 1, this.labels.of({ ...ofModel, [attributes.part]: part.split('.')[0] }))
     const millionths = Number(parseMoney(charge.cost))
     if (millionths === 0) return
-    const labels = {
-      [attributes.requestModel]: this.labels.model(model, true),
-      [attributes.currency]: charge.currency,
-    }
-    this.record('cost', millionths, this.labels.of(labels))
+    this.record('cost', millionths, this.labels.of({ ...ofModel, [attributes.currency]: charge.currency }))
   }
 
   breaker(change: BreakerChange): void {

@@ -12,6 +12,7 @@ import { Inbox, type Message } from './inbox.ts'
 import { IncompleteMessages } from './incomplete-messages.ts'
 import { Lanes } from './lanes.ts'
 import { Notices } from './notices.ts'
+import { ageOf, type Settings } from './options.ts'
 import { Pongs } from './pongs.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { Member, Sockets } from './sockets.ts'
@@ -29,12 +30,7 @@ export interface SocketParts {
   readonly head: CallHead
   readonly gateway: Gateway
   readonly sockets: Sockets
-  /** Milliseconds. */
-  readonly idleMs: number
-  /** Milliseconds. */
-  readonly maxAgeMs: number
-  /** Calls in progress at the same time. */
-  readonly calls: number
+  readonly settings: Pick<Settings, 'idleMs' | 'maxAgeMs' | 'callsPerSocket'>
 }
 
 /** A WebSocket of a client: responses with different `stream_id`s side by side, all others one after the other. */
@@ -51,23 +47,24 @@ export class ResponsesSocket implements Connection, Member {
   readonly #lanes: Lanes<Message>
   readonly #calls = new Set<CallExchange>()
   readonly #inbox: Inbox
-  readonly #openedAt: number = performance.now()
+  readonly #tooOldAt: number
   /** Why the socket is closed once no call is in progress. */
   #leaving: string | undefined
   /** Whether the client has answered the last ping. */
   #isAlive = true
 
   constructor(parts: SocketParts) {
-    const { ws, socket, caller, sockets, calls } = parts
+    const { ws, socket, caller, sockets, settings } = parts
     this.#parts = parts
     this.socket = socket
+    this.#tooOldAt = performance.now() + ageOf(settings.maxAgeMs)
     this.caller = caller
     this.#memory = sockets.conversations.open()
     this.#incomplete = new IncompleteMessages(socket, sockets, () => ws.terminate())
     this.#pongs = new Pongs(ws, socket)
     this.#drain = new Drain(socket, parts.gateway.sizes.bodyIdleMs)
     this.#notices = new Notices(ws, this.#drain)
-    this.#lanes = new Lanes({ most: calls, run: (message, lane) => void this.#run(message, lane) })
+    this.#lanes = new Lanes({ most: settings.callsPerSocket, run: (message, lane) => void this.#run(message, lane) })
     this.#inbox = new Inbox({
       sizes: parts.gateway.sizes,
       sockets,
@@ -112,13 +109,13 @@ export class ResponsesSocket implements Connection, Member {
   }
 
   check(now: number): void {
-    const { ws, gateway, idleMs, maxAgeMs } = this.#parts
+    const { ws, gateway, settings } = this.#parts
     this.#pongs.reset()
     if (this.#incomplete.isStuck(now, gateway.sizes.bodyIdleMs)) return ws.terminate()
-    if (this.#leaving === undefined && now - this.#openedAt >= maxAgeMs) return this.#leave('too old')
+    if (this.#leaving === undefined && now >= this.#tooOldAt) return this.#leave('too old')
     // What is written during a call shows whether the client is there.
     if (this.isBusy) return
-    if (now - this.idleSince >= idleMs) return ws.close(goingAway, 'idle')
+    if (now - this.idleSince >= settings.idleMs) return ws.close(goingAway, 'idle')
     if (!this.#isAlive) return ws.terminate()
     this.#isAlive = false
     ws.ping(undefined, undefined, ignore)

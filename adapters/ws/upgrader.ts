@@ -8,8 +8,8 @@ import { ignore } from '../../src/http/ignore.ts'
 import { pathOf } from '../../src/http/target.ts'
 import { GatewayError, type Caller, type Gateway } from '../../src/index.ts'
 import { CallExchange, callHead } from './call-exchange.ts'
-import { serveWithoutUpgrade, type UpgradingServer } from './without-upgrade.ts'
-import { ageOf, type Settings } from './options.ts'
+import { isServer, serveWithoutUpgrade } from './without-upgrade.ts'
+import type { Settings } from './options.ts'
 import { ResponsesSocket } from './responses-socket.ts'
 import { Sockets } from './sockets.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
@@ -54,16 +54,16 @@ export class Upgrader {
     this.#server = new WebSocketServer(limits)
   }
 
-  /** `server`: what has emitted the event, if it is known. */
-  upgrade(server: unknown, request: UpgradeRequest, socket: Duplex, head: Buffer): void {
+  /** Returns whether the request is for the gateway. `server`: what has emitted the event, if it is known. */
+  upgrade(server: unknown, request: UpgradeRequest, socket: Duplex, head: Buffer): boolean {
     const target = this.#below(request.url ?? '/')
     const isServed = target !== undefined && this.#gateway.serves(target)
     const isWebSocket = String(request.headers.upgrade).toLowerCase() === 'websocket'
-    if (isServed && isWebSocket && isResponses(target)) return void this.#accept(target, request, socket, head)
-    const isOurs = isServed && !isWebSocket
-    if (isServer(server) && (isOurs || server.listenerCount('upgrade') === 1))
-      serveWithoutUpgrade(server, request, socket, head)
-    else if (isOurs) refuseUpgrade(socket, new GatewayError('upgrade_required'))
+    if (!isServed || (isWebSocket && !isResponses(target))) return false
+    if (isWebSocket) void this.#accept(target, request, socket, head)
+    else if (isServer(server)) serveWithoutUpgrade(server, request, socket, head)
+    else refuseUpgrade(socket, new GatewayError('upgrade_required'))
+    return true
   }
 
   /** Never rejects. */
@@ -83,19 +83,8 @@ export class Upgrader {
       this.#sockets.makeRoom(caller)
       this.#server.handleUpgrade(request as IncomingMessage, socket, head, (ws) => {
         reserved = false
-        const { idleMs, maxAgeMs, callsPerSocket } = this.#settings
-        const parts = {
-          ws,
-          socket,
-          caller,
-          head: calls,
-          gateway,
-          sockets: this.#sockets,
-          idleMs,
-          maxAgeMs: ageOf(maxAgeMs),
-          calls: callsPerSocket,
-        }
-        new ResponsesSocket(parts).open()
+        const [sockets, settings] = [this.#sockets, this.#settings]
+        new ResponsesSocket({ ws, socket, caller, head: calls, gateway, sockets, settings }).open()
       })
     } catch (error) {
       refuseUpgrade(socket, GatewayError.from(error))
@@ -121,11 +110,6 @@ function isResponses(target: string): boolean {
 /** Keys are unique among all accounts, so a key needs no account beside it. */
 function nameOf({ key, account }: Caller): string {
   return key === undefined ? `account ${account}` : `key ${key}`
-}
-
-function isServer(emitter: unknown): emitter is UpgradingServer {
-  const { emit, listenerCount } = Object(emitter) as Partial<UpgradingServer>
-  return typeof emit === 'function' && typeof listenerCount === 'function'
 }
 
 /**

@@ -4,10 +4,15 @@ import type { UpgradeRequest } from './upgrade-request.ts'
 
 /** The part of an HTTP server that is used. */
 export interface UpgradingServer {
-  /** The number of listeners of an event. */
-  listenerCount(event: 'upgrade'): number
+  /** The listeners of an event, in the order in which they are called. */
+  listeners(event: 'upgrade'): unknown[]
   /** Emits an event. */
   emit(event: 'connection' | 'secureConnection', socket: Duplex): boolean
+}
+
+export function isServer(emitter: unknown): emitter is UpgradingServer {
+  const { emit, listeners } = Object(emitter) as Partial<UpgradingServer>
+  return typeof emit === 'function' && typeof listeners === 'function'
 }
 
 const upgradeHeaders = new Set(['upgrade', 'http2-settings'])

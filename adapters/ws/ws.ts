@@ -4,7 +4,9 @@ import { checkKnown } from '../../src/records/known-options.ts'
 import { requireGateway } from '../hosts/exchange.ts'
 import { mountPath } from '../hosts/mount-path.ts'
 import { optionRules, withDefaults, type UpgradeOptions } from './options.ts'
+import type { UpgradeRequest } from './upgrade-request.ts'
 import { Upgrader, type UpgradeListener } from './upgrader.ts'
+import { isServer, serveWithoutUpgrade, type UpgradingServer } from './without-upgrade.ts'
 
 export type { UpgradeOptions } from './options.ts'
 export type { UpgradeRequest } from './upgrade-request.ts'
@@ -32,7 +34,20 @@ export function upgrades(path: string, gateway: Gateway, options: UpgradeOptions
   requireGateway(gateway, form)
   checkKnown('upgrades', options, optionRules)
   const upgrader = new Upgrader(mountPath(path, 'path'), gateway, withDefaults(options))
-  return function upgrade(request, socket, head) {
-    upgrader.upgrade(this, request, socket, head)
+  const listener: UpgradeListener = function upgrade(request, socket, head) {
+    if (upgrader.upgrade(this, request, socket, head)) taken.add(request)
+    else if (isLeft(this, listener, request)) serveWithoutUpgrade(this, request, socket, head)
   }
+  listeners.add(listener)
+  return listener
+}
+
+/** Those of all gateways, and the requests that one of them has taken. */
+const [listeners, taken] = [new WeakSet<UpgradeListener>(), new WeakSet<UpgradeRequest>()]
+
+/** Whether no listener takes a request: all are those of gateways, and the given one is the last. */
+function isLeft(server: unknown, listener: UpgradeListener, request: UpgradeRequest): server is UpgradingServer {
+  if (!isServer(server) || taken.has(request)) return false
+  const all = server.listeners('upgrade') as UpgradeListener[]
+  return all.at(-1) === listener && all.every((each) => listeners.has(each))
 }

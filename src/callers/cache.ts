@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { longestTimerMs } from '../records/known-options.ts'
+import { longestTimerMs } from '../http/deadline.ts'
 import { boundedCache } from '../records/bounded-cache.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 

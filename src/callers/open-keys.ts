@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import { longestTimerMs } from '../records/known-options.ts'
+import { longestTimerMs } from '../http/deadline.ts'
 import type { KeyRecord } from './contract.ts'
 
 export interface OpenKeysOptions {

@@ -2,6 +2,9 @@
 import { GatewayError, type Fault } from '../errors.ts'
 import type { Cancellation } from './cancellation.ts'
 
+/** The longest delay of a timer, in milliseconds: about 24 days. A timer with a longer delay fires at once. */
+export const longestTimerMs = 2_147_483_647
+
 /**
  * The result of `promise`, or a rejection with 503 after `ms` milliseconds. A result or rejection after that is
  * ignored. `what` names the operation in the error's cause, for the host's log.

@@ -6,11 +6,8 @@ import { isGoogles, pathOf } from './target.ts'
 /** Whether the client expects replies in Google's format: by the path, or for the models by the header of its clients. */
 export function speaksGoogle(exchange: Pick<Exchange, 'target' | 'headers'>): boolean {
   const { target } = exchange
-  return isGoogles(target) || (target.includes('/models') && asksForModels(exchange))
-}
-
-function asksForModels(exchange: Pick<Exchange, 'target' | 'headers'>): boolean {
-  return /^\/v1\/models(?:\/|$)/.test(pathOf(exchange.target)) && hasGoogleKey(exchange)
+  if (isGoogles(target)) return true
+  return target.includes('/models') && /^\/v1\/models(?:\/|$)/.test(pathOf(target)) && hasGoogleKey(exchange)
 }
 
 /** Whether the key is where only clients of Google's API send it. */

@@ -1,7 +1,7 @@
 /** Calls in progress, for cancellation and for shutdown. A call is the part of a request that waits for a model. */
 import { GatewayError } from '../errors.ts'
 import { Canceller, type Cancellation } from './cancellation.ts'
-import { longestTimerMs } from '../records/known-options.ts'
+import { longestTimerMs } from './deadline.ts'
 
 /** One call in progress. Cancelled with a `GatewayError` when the response is no longer needed, or at shutdown. */
 export class OpenCall<Subject = unknown> extends Canceller {

@@ -1,5 +1,5 @@
 /** Time limits of which very many run at once: those of one duration share a timer. */
-import { longestTimerMs } from '../records/known-options.ts'
+import { longestTimerMs } from './deadline.ts'
 
 /** What a time limit is set for. */
 export interface TimeLimited {

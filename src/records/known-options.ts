@@ -1,4 +1,4 @@
-/** The longest delay that Node's timers keep, in milliseconds: about 24 days. A timer with a longer delay fires at once. */
+/** The longest delay that Node's timers keep, in milliseconds. A timer with a longer delay fires at once. */
 export const longestTimerMs = 2_147_483_647
 
 /** The valid values of an option. */

@@ -22,11 +22,13 @@ export function attemptOrder(
     // Efraimidis and Spirakis: sorting by u^(1/w) draws by weight.
     return { deployment, key: weight > 0 ? Math.pow(draw(deployment, nth), 1 / weight) : -1 }
   })
-  keyed.sort(
-    ({ deployment: left, key }, { deployment: right, key: other }) =>
-      Number(left.when !== undefined) - Number(right.when !== undefined) || left.order - right.order || other - key,
-  )
+  keyed.sort((left, right) => byOrder(left.deployment, right.deployment) || right.key - left.key)
   return keyed.map(({ deployment }) => deployment)
+}
+
+/** Those for certain failures last, and otherwise by `order`. */
+export function byOrder(left: Deployment, right: Deployment): number {
+  return Number(left.when !== undefined) - Number(right.when !== undefined) || left.order - right.order
 }
 
 /** A deployment that is not tried in its turn. `reason`: its breaker is open, or the request seems too long for it. */

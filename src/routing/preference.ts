@@ -2,6 +2,7 @@
 import type { Deployment, Model } from '../models/contract.ts'
 import { boundedCache } from '../records/bounded-cache.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
+import { byOrder } from './attempt-order.ts'
 import type { FirstContentTimes } from './first-content-times.ts'
 
 /** Where a vendor's cache has the beginning of a conversation. */
@@ -50,9 +51,7 @@ export class Preference {
     const ranked = ordered.map((deployment, index) => ({ deployment, rank: ranks[index] as number }))
     ranked.sort(
       ({ deployment: left, rank }, { deployment: right, rank: other }) =>
-        Number(left.when !== undefined) - Number(right.when !== undefined) ||
-        left.order - right.order ||
-        Number(rank > other) - Number(rank < other),
+        byOrder(left, right) || Number(rank > other) - Number(rank < other),
     )
     return ranked.map(({ deployment }) => deployment)
   }

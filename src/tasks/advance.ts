@@ -1,15 +1,16 @@
 import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../providers/video.ts'
-import { deleted, fail, finish, push, reconcile, settle } from './finish.ts'
+import { deleted, expired, fail, finish, push, reconcile, settle } from './finish.ts'
 import { backoffMs, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { recover } from './submit.ts'
 import { changed, leasedIfDue } from './stored.ts'
-import { isFinal, type StoredTask } from './task.ts'
+import { isFinal, type StoredTask, type VideoTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
 
 /** Consecutive "unknown job" responses after which a task has failed: a single one may be an error of the vendor. */
 const maxMisses = 3
+const lost = { code: 'lost', message: 'The provider no longer knows this video job.' }
 
 /** Takes the lease of a task, if it is due and no other process holds it. */
 export function lease(services: TaskServices, task: StoredTask): Promise<StoredTask | undefined> {
@@ -54,14 +55,14 @@ async function expire(
 ): Promise<StoredTask> {
   const status = await (deployment && check(services, task, deployment).catch(() => undefined))
   if (status?.state === 'completed' || status?.state === 'failed') return record(services, task, status, deployment)
-  const ended = await giveUp(services, task, 'expired', 'Cancelled: not finished in time.')
+  const ended = await giveUp(services, task, expired)
   if (ended.data.state === 'failed' && task.data.removed !== 'asked') await cancel(services, task, deployment)
   return ended
 }
 
 /** Ends a task whose job may go on at the vendor. It is not charged, unless its owner has deleted it. */
-function giveUp(services: TaskServices, task: StoredTask, code: string, message: string): Promise<StoredTask> {
-  return task.data.removed === undefined ? fail(services, task, code, message) : finish(services, task, deleted)
+function giveUp(services: TaskServices, task: StoredTask, error: NonNullable<VideoTask['error']>): Promise<StoredTask> {
+  return finish(services, task, task.data.removed === undefined ? { state: 'failed', error } : deleted)
 }
 
 function check(services: TaskServices, task: StoredTask, deployment: VideoDeployment): Promise<VideoStatus> {
@@ -111,7 +112,7 @@ async function later(services: TaskServices, task: StoredTask, error: unknown): 
   const intervalMs = services.intervalMs(task.data.request.duration)
   const unknown = GatewayError.is(error) && error.code === 'not_found'
   const misses = unknown ? task.data.misses + 1 : task.data.misses
-  if (misses >= maxMisses) return giveUp(services, task, 'lost', 'The provider no longer knows this video job.')
+  if (misses >= maxMisses) return giveUp(services, task, lost)
   const faults = task.data.faults + 1
   const vendorWaitMs = error instanceof ProviderError ? error.vendorWaitMs : undefined
   const waitMs = Math.max(vendorWaitMs ?? 0, unknown ? intervalMs : backoffMs(faults - 1, intervalMs))

@@ -22,6 +22,9 @@ export function fail(services: TaskServices, task: StoredTask, code: string, mes
   return finish(services, task, { state: 'failed', error: { code, message } })
 }
 
+/** Why a task has failed that was not finished by its deadline. */
+export const expired = { code: 'expired', message: 'Cancelled: not finished in time.' }
+
 /**
  * The end of a task that its owner deleted after the vendor had accepted it: charged, because the vendor charges for its job
  * unless it reports that it failed.

@@ -6,10 +6,10 @@
 import { GatewayError } from '../errors.ts'
 import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
-import { fail, finish, reconcile } from './finish.ts'
+import { expired, fail, finish, reconcile } from './finish.ts'
 import { isPassing, save, wasNotBegun, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { changed } from './stored.ts'
-import { withoutPictures, type StoredTask } from './task.ts'
+import { withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
 
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor can find the job. */
@@ -92,7 +92,7 @@ export async function recover(services: TaskServices, task: StoredTask): Promise
       if (operation !== undefined) return await accepted(services, task, operation)
       if (task.data.removed !== undefined) return await cancelled(services, task)
     }
-    if (now >= task.data.deadlineAt) return await tooLate(services, task)
+    if (now >= task.data.deadlineAt) return await giveUp(services, task, expired)
     // Renews the lease: no other process may recover the intent before the vendor has responded.
     const lease = now + intentLeaseMs(services, video)
     const saved = await save(services, changed(task, {}, { dueAt: lease, leasedUntil: lease }))
@@ -170,19 +170,17 @@ async function unclear(
 
 const unknownMessage = 'It is not known whether the video was submitted. It was not charged.'
 
-function giveUp(services: TaskServices, task: StoredTask): Promise<StoredTask> {
-  const error = { code: 'submission_unknown', message: unknownMessage }
-  return finish(services, task, { state: 'failed', error, unclear: 'submission_unknown' })
-}
-
-/** Fails a task at its deadline although it is unknown whether the vendor has the job. */
-function tooLate(services: TaskServices, task: StoredTask): Promise<StoredTask> {
-  const error = { code: 'expired', message: 'Cancelled: not finished in time.' }
+/** Fails a task although it is unknown whether the vendor has the job. */
+function giveUp(
+  services: TaskServices,
+  task: StoredTask,
+  error: NonNullable<VideoTask['error']> = { code: 'submission_unknown', message: unknownMessage },
+): Promise<StoredTask> {
   return finish(services, task, { state: 'failed', error, unclear: 'submission_unknown' })
 }
 
 async function postponed(services: TaskServices, task: StoredTask, now: number): Promise<StoredTask> {
-  if (now >= task.data.deadlineAt) return tooLate(services, task)
+  if (now >= task.data.deadlineAt) return giveUp(services, task, expired)
   const faults = task.data.faults + 1
   const dueAt = now + Math.min(1_000 * 2 ** Math.min(faults, 6), 60_000)
   return (await save(services, changed(task, { faults }, { dueAt, leasedUntil: 0 }))).task

@@ -11,7 +11,7 @@ import type { TaskSearch } from './contract.ts'
 import { decided, decisionMs, earlierTask, insertTask, requireSame, taskId } from './insert.ts'
 import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
-import { isPassing, save, deploymentOf, type TaskServices } from './services.ts'
+import { isPassing, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { fromRecord, Tasks } from './stored.ts'
 import type { SweeperOptions } from './sweeper.ts'
@@ -71,13 +71,9 @@ export class VideoTasks extends Tasks<VideoTask> {
       throw refusedValue('This model does not make videos.', 'model')
     }
     const now = await this.#services.now()
-    const intent = this.#intent(submission, id, now, intentLeaseMs(this.#services, first.video))
-    const named: StoredTask = {
-      ...intent,
-      data: { ...intent.data, provider: first.provider, providerModel: first.model },
-    }
-    const held = await this.#services.billing.hold(named, unstoredMs(this.#services, first.video))
-    const paid: StoredTask = { ...named, data: { ...named.data, ...held } }
+    const intent = this.#intent(submission, id, now, first)
+    const held = await this.#services.billing.hold(intent, unstoredMs(this.#services, first.video))
+    const paid: StoredTask = { ...intent, data: { ...intent.data, ...held } }
     const stored = await insertTask(this.#services, paid)
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
@@ -204,9 +200,10 @@ export class VideoTasks extends Tasks<VideoTask> {
     { id: attempt, caller, attribution = {}, request, path, digest, watch }: Submission,
     id: string,
     now: number,
-    leaseMs: number,
+    { provider, model: providerModel, video }: VideoDeployment,
   ): StoredTask {
     const { lifeMs, deadlineMs } = this.#services.timing
+    const leaseMs = intentLeaseMs(this.#services, video)
     const trace = watch?.traceparent
     return {
       account: caller.account,
@@ -222,6 +219,8 @@ export class VideoTasks extends Tasks<VideoTask> {
         ...(path !== undefined && { path }),
         digest,
         attempt,
+        provider,
+        providerModel,
         ...ownerOf(caller, attribution),
         ...(trace !== undefined && { trace }),
         deadlineAt: now + Math.min(deadlineMs, lifeMs),

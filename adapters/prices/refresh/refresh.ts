@@ -1,6 +1,8 @@
 /** Takes newer documents of prices, once the host has approved them. */
 import { createHash } from 'node:crypto'
 import { findProvider, type Provider } from '@pydantic/genai-prices'
+import { GatewayError } from '../../../src/errors.ts'
+import { within } from '../../../src/http/deadline.ts'
 import { callback, checkKnown, elsewhere, texts, timer } from '../../../src/records/known-options.ts'
 import { differenceOf, requireLikely, type Difference } from './difference.ts'
 import { readDocument, type Vendors } from './documents.ts'
@@ -93,9 +95,11 @@ export class Refresh {
     if (this.#isLoading) return
     this.#isLoading = true
     try {
-      await this.#take(Buffer.from((await this.#options.load()) as string))
+      const { load, everyMs = dayMs } = this.#options
+      await this.#take(Buffer.from((await within(everyMs, Promise.resolve(load()), 'refresh.load()')) as string))
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const why = (GatewayError.is(error) ? error.cause : undefined) ?? error
+      const reason = why instanceof Error ? why.message : String(why)
       const failure = new Error(`The new document of prices is not used: ${reason}. The present prices stay.`, {
         cause: error,
       })

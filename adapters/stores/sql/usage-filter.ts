@@ -36,11 +36,21 @@ export function refusedConditions(filter: UsageFilter): string[] {
 }
 
 /** Conditions on the time of records, and on their place after a cursor. */
-export function timeConditions({ from = -Infinity, to = Infinity, after }: UsageSelection): string[] {
+export function timeConditions({ after, ...range }: UsageSelection): string[] {
   return [
-    ...(Number.isFinite(from) ? ['started_at >= :from'] : []),
-    ...(Number.isFinite(to) ? ['started_at < :to'] : []),
+    ...rangeConditions(range),
     ...(after === undefined ? [] : ['started_at <= :at', '(started_at < :at OR id < :last)']),
+  ]
+}
+
+/** Conditions on the time of records, as far as the range has ends. `place`: what follows the names of their values. */
+export function rangeConditions(
+  { from = -Infinity, to = Infinity }: { readonly from?: number; readonly to?: number },
+  place: number | '' = '',
+): string[] {
+  return [
+    ...(Number.isFinite(from) ? [`started_at >= :from${place}`] : []),
+    ...(Number.isFinite(to) ? [`started_at < :to${place}`] : []),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Labels: how requests get one, and how the requests of some are found. */
 import type { UsageFilter } from '../index.ts'
-import type { Owner, Sql, TableRow, Values } from './sql.ts'
+import type { Owner, Source, Sql, TableRow, Values } from './sql.ts'
 import { where } from './sql.ts'
 import { labelTable } from './usage-columns.ts'
 import { ownerConditions } from './usage-filter.ts'
@@ -23,8 +23,7 @@ export async function labelsOf(
   values: Values,
   most: number,
 ): Promise<readonly TableRow[]> {
-  const select = (some: readonly string[]) =>
-    `SELECT ${columns} FROM @.usage_labels l ${where([...some, ...conditions, 'within IS NOT NULL'])}`
+  const select = labelRows(columns, conditions)
   if (!isScan) return all(limited(select([])), { ...values, most })
   const found: TableRow[] = []
   const everyone = { conditions: [], isScan: false }
@@ -33,6 +32,11 @@ export async function labelsOf(
     return found.length < most
   })
   return found
+}
+
+/** A statement of the labels that meet the conditions of an owner, or of some of them. */
+export function labelRows(columns: string, conditions: readonly string[]): Source['rows'] {
+  return (some) => `SELECT ${columns} FROM @.usage_labels l ${where([...some, ...conditions, 'within IS NOT NULL'])}`
 }
 
 function limited(rows: string): string {

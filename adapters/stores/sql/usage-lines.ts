@@ -1,7 +1,7 @@
 /** The sums of equal price lines. */
 import { comparing, type UsageLineFilter, type UsageLineSum } from '../index.ts'
 import { where, type Sql } from './sql.ts'
-import { filterValues } from './usage-filter.ts'
+import { filterValues, rangeConditions } from './usage-filter.ts'
 import { ownerOf } from './usage-labels.ts'
 
 const order = ['account', 'model', 'item', 'per', 'price'] as const
@@ -13,7 +13,7 @@ export async function sumLines(sql: Sql, filter: UsageLineFilter): Promise<Usage
   const owner = ownerOf(sql, filter)
   const { elements, member, first } = sql.dialect
   const present = ['c.lines IS NOT NULL']
-  const when = [...(from > -Infinity ? ['started_at >= :from'] : []), ...(to < Infinity ? ['started_at < :to'] : [])]
+  const when = rangeConditions(filter)
   const fields = ['item', 'per', 'price', 'quantity']
   const members = fields.map((name) => `${member(name)} AS ${name}`)
   const rows = (some: readonly string[]) => `SELECT account, model, ${members.join(', ')}

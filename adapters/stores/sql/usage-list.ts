@@ -2,7 +2,7 @@
 import type { UsageRecord } from '../index.ts'
 import { where, type Owner, type Sql, type TableRow, type Values } from './sql.ts'
 import { callConditions, filterValues, refusedConditions, timeConditions, type UsageSelection } from './usage-filter.ts'
-import { labelsOf, ownerOf } from './usage-labels.ts'
+import { labelRows, labelsOf, ownerOf } from './usage-labels.ts'
 import { callColumns, recordOf, refusedColumns } from './usage-rows.ts'
 
 /** Labels up to which each is read, and the number of the latest requests of all accounts that are read before those of many labels. */
@@ -76,8 +76,7 @@ async function newestLabels(
   values: Values,
   most: number,
 ): Promise<readonly TableRow[]> {
-  const rows = (some: readonly string[]) =>
-    `SELECT ${columns} FROM @.usage_labels l ${where([...some, ...owner.conditions, 'within IS NOT NULL'])}`
+  const rows = labelRows(columns, owner.conditions)
   let found: readonly TableRow[] = []
   await usage.inParts([{ rows }], owner, ranked, values, (more) => void (found = highest([...found, ...more], most)))
   return found

@@ -12,7 +12,7 @@ import {
   ofOwner,
   sumColumns,
 } from './usage-columns.ts'
-import { callConditions, filterValues } from './usage-filter.ts'
+import { callConditions, filterValues, rangeConditions } from './usage-filter.ts'
 import { ownerOf } from './usage-labels.ts'
 import { sumPartsOf, type TimedPart } from './usage-parts.ts'
 import { dayMs, quarterMs, spanOf } from './usage-spans.ts'
@@ -46,10 +46,7 @@ export async function summed(sql: Sql, question: UsageQuestion): Promise<UsageSu
   const labels = [...owner.conditions, `within IS ${isOwned ? 'NOT ' : ''}NULL`]
   const less = isLess ? [`CAST(NULL AS ${dialect.types.real}) AS less`] : []
   const ofEdges = edges.map(([from, to], index): Source => {
-    const when = [
-      ...(from > -Infinity ? [`started_at >= :from${index}`] : []),
-      ...(to < Infinity ? [`started_at < :to${index}`] : []),
-    ]
+    const when = rangeConditions({ from, to }, index)
     return {
       times: { from, to, filter },
       rows: (some) => `SELECT ${names}, session, ${['started_at AS at', ...less].join(', ')}, 1 AS requests,

@@ -1,4 +1,5 @@
 import { where, type Owner, type Source, type Values } from '../sql/sql.ts'
+import { labelRows } from '../sql/usage-labels.ts'
 import type { Database, Row } from './database.ts'
 
 /** Milliseconds that a slice is meant to take, so that it blocks the event loop only briefly. */
@@ -121,8 +122,7 @@ export class SlicedReads {
     if (conditions.length === 0 || isWhole === true) return undefined
     const found: number[] = []
     const read: Take = (some, part) => {
-      const text = `SELECT label FROM @.usage_labels l ${where([...some, ...conditions, 'within IS NOT NULL'])}
-        LIMIT ${fewLabels + 1}`
+      const text = `${labelRows('label', conditions)(some)} LIMIT ${fewLabels + 1}`
       for (const { label } of this.#all(text, { ...values, ...part })) found.push(Number(label))
       return found.length <= fewLabels
     }

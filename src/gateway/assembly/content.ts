@@ -24,16 +24,17 @@ export function contentParts(
   if (options === undefined || store === undefined || keyStore === undefined) return undefined
   const { encryptionKey } = options
   const cipher = new ContentCipher(typeof encryptionKey === 'string' ? [encryptionKey] : encryptionKey)
-  const guards = { guard: guarding('the store of content'), keyGuard: guarding('the store of the keys of content') }
-  const shared = { store, keyStore, cipher }
+  const shared = () => ({
+    store,
+    keyStore,
+    cipher,
+    guard: guarding('the store of content'),
+    keyGuard: guarding('the store of the keys of content'),
+  })
   const failed = (id: string, error: unknown) => observer.failure({ id, error })
   return {
-    log: new ContentLog({ ...shared, ...guards, reading: contentReading, options, random, now, failed }),
+    log: new ContentLog({ ...shared(), reading: contentReading, options, random, now, failed }),
     // With guards of its own: a page that takes long must not stop the writing.
-    reader: new ContentReader({
-      ...shared,
-      guard: guarding('the store of content'),
-      keyGuard: guarding('the store of the keys of content'),
-    }),
+    reader: new ContentReader(shared()),
   }
 }

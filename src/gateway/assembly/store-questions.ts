@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { StoreName } from '../../observe/health.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
+import type { TaskStore } from '../../tasks/contract.ts'
 import { GatewayError } from '../../errors.ts'
 import { within } from '../../http/deadline.ts'
 
@@ -35,16 +36,14 @@ export function storeQuestions(options: GatewayOptions, stores: Stores): readonl
   if (ledger !== undefined) add('ledger', 'the ledger', true, () => ledger.account(nobody))
   if (usage !== undefined) add('usage', 'the usage store', false, () => usage.list({ account: nobody, limit: 1 }))
   add('responses', 'the response store', false, () => responses.get(nobody, nobody))
-  if (tasks !== undefined) add('tasks', 'the task store', false, () => tasks.find(nobody, nobody, Date.now()))
-  if (background !== undefined)
-    add('background', 'the store of background responses', false, () => background.find(nobody, nobody, Date.now()))
-  if (batches !== undefined && options.batches !== undefined && options.batches !== false)
-    add('batches', 'the store of batches', false, () => batches.find(nobody, nobody, Date.now()))
-  if (typeof options.batches === 'object') {
-    if (fileBatches !== undefined)
-      add('fileBatches', 'the store of batches', false, () => fileBatches.find(nobody, nobody, Date.now()))
-    if (files !== undefined) add('files', 'the store of files', false, () => files.find(nobody, nobody, Date.now()))
+  const addTasks = (store: StoreName, name: string, kept: TaskStore | undefined, isUsed = true) => {
+    if (kept !== undefined && isUsed) add(store, name, false, () => kept.find(nobody, nobody, Date.now()))
   }
+  addTasks('tasks', 'the task store', tasks)
+  addTasks('background', 'the store of background responses', background)
+  addTasks('batches', 'the store of batches', batches, Boolean(options.batches))
+  addTasks('fileBatches', 'the store of batches', fileBatches, typeof options.batches === 'object')
+  addTasks('files', 'the store of files', files, typeof options.batches === 'object')
   if (idempotency !== undefined) {
     add('idempotency', 'the idempotency store', false, async () => {
       await idempotency.begin({ ...claim, digest: '0'.repeat(64), leaseMs: 1_000 })

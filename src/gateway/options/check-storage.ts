@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { longestTimerMs } from '../../records/known-options.ts'
+import { longestTimerMs } from '../../http/deadline.ts'
 import { anyFunction, positive, strict, timed } from '../../records/rules.ts'
 import type { StorageBundle } from './storage.ts'
 

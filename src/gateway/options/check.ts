@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { longestTimerMs } from '../../records/known-options.ts'
+import { longestTimerMs } from '../../http/deadline.ts'
 import { parseFactor, parseRate } from '../../money/prices/rate.ts'
 import type { PriceTable } from '../../money/prices/price-table.ts'
 import { billingRule } from './check-billing.ts'

@@ -175,6 +175,16 @@ describe('modelhatch', () => {
     await expect(load({ folder: emptyFolder(), environment: { PORT } })).rejects.toThrow('"port" must be a port')
   })
 
+  test('ends although the client of the database fails to', async () => {
+    const folder = emptyFolder()
+    mkdirSync(join(folder, 'node_modules/pg'), { recursive: true })
+    const client =
+      'exports.Pool = class { query() {} connect() {} on() {} end() { return Promise.reject(new Error("lost")) } }'
+    writeFileSync(join(folder, 'node_modules/pg/index.js'), client)
+    const { close } = await load({ folder, environment: { DATABASE_URL: 'postgres://nowhere' } })
+    await close()
+  })
+
   test('says that a file is missing', async () => {
     await expect(load({ folder: emptyFolder(), environment: {}, file: 'none.ts' })).rejects.toThrow('There is no file')
   })

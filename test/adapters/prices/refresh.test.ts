@@ -103,6 +103,14 @@ describe('a document of genai-prices', () => {
     })
   })
 
+  test('that does not arrive is given up, and the next one takes effect', async () => {
+    const texts = [new Promise<string>(() => undefined), vendorsWith({ 'gpt-5': { input_mtok: 1.5 } })]
+    const { failures, price, again } = await loaded(() => '', { everyMs: 50, load: async () => texts.shift() ?? '' })
+    await expect.poll(() => failures).toEqual([expect.stringContaining('refresh.load() did not answer within 50 ms')])
+    await again()
+    expect(price('gpt-5')).toMatchObject({ input: '1.5' })
+  })
+
   test('is asked about once, and does nothing if it is not approved', async () => {
     const asked: string[] = []
     let text = vendorsWith({ 'gpt-5': { input_mtok: 1.5 } })

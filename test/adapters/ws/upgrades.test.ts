@@ -162,6 +162,18 @@ describe('an upgrade that is not for the gateway', () => {
     expect(textOf(await (await connect()).ask({ input: 'Hi' }))).toBe('Hi')
   })
 
+  test('is served as a request without an upgrade, if all listeners are those of gateways', async () => {
+    const { server, gateway, port, connect } = await world({ listener: own })
+    const { gateway: other } = await world()
+    server.on('upgrade', upgrades('/other', other))
+    for (let round = 0; round < 2; round++) {
+      const page = await raw(port, head({ target: '/own', headers: [...upgradeTo('h2c'), 'connection: close'] }))
+      expect(page).toMatchObject({ status: 200, body: 'own page' })
+      expect(textOf(await (await connect()).ask({ input: 'Hi' }))).toBe('Hi')
+      server.prependListener('upgrade', upgrades('/third', gateway))
+    }
+  })
+
   test('to another protocol is served by the gateway over HTTP/1.1, with its body', async () => {
     const { server, port } = await world()
     server.on('upgrade', () => undefined)
