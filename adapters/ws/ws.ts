@@ -19,8 +19,8 @@ export type { UpgradeListener } from './upgrader.ts'
  * options.
  *
  * Each `response.create` is a call of its own: its key is checked again, and limits, prices and receipts apply as for a
- * POST. Upgrades of other paths are left to the server's other listeners; if there are none, they are served as requests
- * without an upgrade, as by a server without a listener.
+ * POST. Upgrades of other paths are left to the server's other listeners; if there are none but those of gateways, they are served
+ * as requests without an upgrade, as by a server without a listener.
  *
  * @example
  * ```ts

@@ -138,16 +138,11 @@ export class Database {
       } catch (error) {
         // What has run was undone. While another process is writing, only those give up that have waited too long.
         const over = this.#waiting.filter(({ end }) => !isBusy(error) || performance.now() > end)
-        for (const each of over) this.#waiting.splice(this.#waiting.indexOf(each), 1)
-        ended.splice(
-          0,
-          Infinity,
-          ...over.map(
-            ({ reject }) =>
-              () =>
-                reject(error),
-          ),
-        )
+        ended.length = 0
+        for (const each of over) {
+          this.#waiting.splice(this.#waiting.indexOf(each), 1)
+          ended.push(() => each.reject(error))
+        }
       }
       for (const settle of ended) settle()
     }
