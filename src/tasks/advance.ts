@@ -2,9 +2,9 @@ import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../providers/video.ts'
 import { deleted, expired, fail, finish, push, reconcile, settle } from './finish.ts'
-import { backoffMs, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
+import { backoffMs, deploymentOf, putBack, type TaskServices, type VideoDeployment } from './services.ts'
 import { recover } from './submit.ts'
-import { changed, leasedIfDue } from './stored.ts'
+import { leasedIfDue } from './stored.ts'
 import { isFinal, type StoredTask, type VideoTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
 
@@ -102,7 +102,7 @@ async function record(
       // Clients never see a task return from `processing` to `pending`, even if the vendor queues it again.
       const forward = task.data.state === 'processing' ? 'processing' : state
       const data = { state: forward, misses: 0, faults: 0, ...reported, ...(asks && { removed: 'asked' as const }) }
-      return (await save(services, changed(task, data, { dueAt, leasedUntil: 0 }))).task
+      return putBack(services, task, data, dueAt)
     }
   }
 }
@@ -117,5 +117,5 @@ async function later(services: TaskServices, task: StoredTask, error: unknown): 
   const vendorWaitMs = error instanceof ProviderError ? error.vendorWaitMs : undefined
   const waitMs = Math.max(vendorWaitMs ?? 0, unknown ? intervalMs : backoffMs(faults - 1, intervalMs))
   const dueAt = (await services.now()) + waitMs
-  return (await save(services, changed(task, { misses, faults }, { dueAt, leasedUntil: 0 }))).task
+  return putBack(services, task, { misses, faults }, dueAt)
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../wire/json.ts'
-import { save, type TaskEvent, type TaskServices } from './services.ts'
+import { putBack, save, type TaskEvent, type TaskServices } from './services.ts'
 import { changed } from './stored.ts'
 import { withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from '../http/signed-webhook.ts'
@@ -41,16 +41,15 @@ export async function settle(services: TaskServices, task: StoredTask): Promise<
     await services.billing.end(task)
   } catch {
     const dueAt = (await services.now()) + services.timing.leaseMs
-    return (await save(services, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
+    return putBack(services, task, { faults: task.data.faults + 1 }, dueAt)
   }
   services.publish({ type: task.data.state === 'completed' ? 'completed' : 'failed', task })
   if (task.data.unclear !== undefined) reconcile(services, task, task.data.unclear)
   if (services.push === undefined) {
-    return (await save(services, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
+    return putBack(services, task, { settled: true }, null)
   }
   // Left to the next sweep: a slow webhook must not delay the request that found the task finished.
-  const due = { dueAt: await services.now(), leasedUntil: 0 }
-  return (await save(services, changed(task, { settled: true, pushFailures: 0 }, due))).task
+  return putBack(services, task, { settled: true, pushFailures: 0 }, await services.now())
 }
 
 /** Sends the webhook of a settled task. Requires the lease. */
@@ -64,7 +63,7 @@ export async function push(services: TaskServices, task: StoredTask): Promise<St
     const waitMs = nextTryMs(failed + 1)
     if (waitMs === undefined) return (await save(services, done)).task
     const dueAt = (await services.now()) + waitMs
-    return (await save(services, changed(task, { pushFailures: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
+    return putBack(services, task, { pushFailures: failed + 1 }, dueAt)
   }
 }
 

@@ -4,7 +4,7 @@ import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoProvider } from '../providers/video.ts'
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
-import { saved, type Saved, type TaskKeeping } from './stored.ts'
+import { changed, saved, type Saved, type TaskKeeping } from './stored.ts'
 import type { StoredTask, VideoTask } from './task.ts'
 
 /** Charges for tasks. Every method is idempotent: it may be called again after a crash. */
@@ -87,6 +87,16 @@ export const defaultTiming: TaskTiming = {
 /** Stores the next version, also if the task was deleted meanwhile. */
 export function save(services: TaskServices, next: StoredTask): Promise<Saved<VideoTask>> {
   return saved(services, next, 'removed')
+}
+
+/** Gives back the lease of a task, whose next step is due at `dueAt`; null: none. Resolves to the task as stored. */
+export async function putBack(
+  services: TaskServices,
+  task: StoredTask,
+  data: Partial<VideoTask>,
+  dueAt: number | null,
+): Promise<StoredTask> {
+  return (await save(services, changed(task, data, { dueAt, leasedUntil: 0 }))).task
 }
 
 /** The deployment a task was submitted to. */

@@ -7,7 +7,15 @@ import { GatewayError } from '../errors.ts'
 import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
 import { expired, fail, finish, reconcile } from './finish.ts'
-import { isPassing, save, wasNotBegun, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
+import {
+  deploymentOf,
+  isPassing,
+  putBack,
+  save,
+  wasNotBegun,
+  type TaskServices,
+  type VideoDeployment,
+} from './services.ts'
 import { changed } from './stored.ts'
 import { withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { askVendor } from './vendor-call.ts'
@@ -165,7 +173,7 @@ async function unclear(
   }
   const now = await services.now()
   const dueAt = video.submit === 'lookup' ? now + (video.acceptBoundMs ?? 60_000) : now + 1_000
-  return (await save(services, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
+  return putBack(services, task, { faults: task.data.faults + 1 }, dueAt)
 }
 
 const unknownMessage = 'It is not known whether the video was submitted. It was not charged.'
@@ -183,5 +191,5 @@ async function postponed(services: TaskServices, task: StoredTask, now: number):
   if (now >= task.data.deadlineAt) return giveUp(services, task, expired)
   const faults = task.data.faults + 1
   const dueAt = now + Math.min(1_000 * 2 ** Math.min(faults, 6), 60_000)
-  return (await save(services, changed(task, { faults }, { dueAt, leasedUntil: 0 }))).task
+  return putBack(services, task, { faults }, dueAt)
 }

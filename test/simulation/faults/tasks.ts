@@ -42,7 +42,7 @@ export const inTasks: Edits = {
   'src/tasks/finish.ts': [
     [
       'a task counts as settled although the ledger failed',
-      '    const dueAt = (await services.now()) + services.timing.leaseMs\n    return (await save(services, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task\n',
+      '    const dueAt = (await services.now()) + services.timing.leaseMs\n    return putBack(services, task, { faults: task.data.faults + 1 }, dueAt)\n',
       '',
     ],
   ],
