@@ -10,7 +10,6 @@ import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '
 import { usageOf } from '../../wire/usage.ts'
 import { makerOf } from '../../formats/envelope.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
-import { eventsOfResponse } from './response-events.ts'
 import { completed, isTrigger } from './items.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
@@ -18,7 +17,7 @@ import { afterFirstContent } from '../first-content.ts'
 import { streamOf, type Open } from '../open.ts'
 import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
-import { translatedResponse } from './translated.ts'
+import { eventsOf, translatedResponse } from './translated.ts'
 import { compactingResponse } from './triggered.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
@@ -46,7 +45,10 @@ export async function openResponse(
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
   countTier(raw, context.meter)
-  if (call.stream) return begin(eventsOfResponse(raw))
+  if (call.stream) {
+    context.order.progress = progressOf(context, true)
+    return begin(await eventsOf(raw, provider, call, context))
+  }
   const whole = readVendor(() => progress.whole(raw))
   if (isNative && !raw.usage) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)

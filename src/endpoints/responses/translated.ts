@@ -7,7 +7,8 @@ import type { ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/
 import { amend } from '../order.ts'
 import { withParam } from '../param-name.ts'
 import type { ClientWire } from '../translated/plan.ts'
-import { translated } from '../translated/translated.ts'
+import { streamOf } from '../open.ts'
+import { inOtherMode, translated } from '../translated/translated.ts'
 import { withoutText } from '../translated/without-text.ts'
 import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import type { ResponseOrder } from './request.ts'
@@ -49,6 +50,18 @@ export async function translatedResponse(
   } catch (thrown) {
     throw withPlace(thrown, order)
   }
+}
+
+/** The events of a whole response, for a client that streams. */
+export async function eventsOf(
+  response: ResponseObject,
+  provider: Provider,
+  call: Call<ResponseRequest>,
+  context: ResponseContext,
+): Promise<AsyncIterable<ResponseEvent>> {
+  const counted = { ...context, meter: withoutText(context.meter, undefined) }
+  const repeated = emptyResponse(context)
+  return streamOf(await inOtherMode<ResponseEvent>(client, response, provider, call, counted, repeated)).pieces
 }
 
 function successorOf({ order, successor }: ResponseContext): ResponseContext['successor'] {
