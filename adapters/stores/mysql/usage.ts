@@ -2,7 +2,7 @@
 import { columnOf, readingAtOnce, type Sql, type UsageStatements, type Values } from '../sql/sql.ts'
 import { callTable } from '../sql/usage-columns.ts'
 import { addingCalls } from '../sql/usage-tables.ts'
-import { longMs, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { Ask, Result } from './transaction.ts'
 import { dialect } from './dialect.ts'
 import { insertRows, marks } from './locks.ts'
@@ -35,7 +35,7 @@ export function mysqlUsage(
         insertRows(to, 'calls', columns, calls)
         for (const text of adding) await ask(to, text, { ids: JSON.stringify(added.map(({ id }) => id)) })
         return true
-      }, longMs),
+      }),
     ...readingAtOnce(many),
   }
 }
