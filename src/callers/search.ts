@@ -18,7 +18,7 @@ export function selectsKey(question: KeyQuestion, record: KeyRecord): boolean {
 /** The page that a question asks for, of all records of a store: for stores that have no index to search. */
 export function pageOfKeys(records: readonly KeyRecord[], question: KeyQuestion): Page<KeyRecord> {
   const { limit = 100, after } = question
-  const [time = Infinity, id = ''] = after === undefined ? [] : readCursor(after)
+  const [time = Infinity, id = ''] = after === undefined ? [] : readCursor(after, Number.isSafeInteger)
   const found = records
     .filter((record) => record.createdAt < time || (record.createdAt === time && record.id < id))
     .filter((record) => selectsKey(question, record))

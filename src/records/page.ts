@@ -34,8 +34,11 @@ export function cursorOf(time: number, id: string): string {
   return JSON.stringify([time, id])
 }
 
-/** Parses a cursor of `cursorOf`. Throws a 400 for anything else. */
-export function readCursor(after: string): readonly [time: number, id: string] {
+/** Parses a cursor of `cursorOf`. Throws a 400 for anything else. `isTime`: by default, times need not be whole. */
+export function readCursor(
+  after: string,
+  isTime: (time: unknown) => boolean = Number.isFinite,
+): readonly [time: number, id: string] {
   let parts: unknown
   try {
     parts = JSON.parse(after)
@@ -44,7 +47,7 @@ export function readCursor(after: string): readonly [time: number, id: string] {
   }
   if (!Array.isArray(parts) || parts.length !== 2) throw badCursor()
   const [time, id] = parts as readonly unknown[]
-  if (!Number.isSafeInteger(time) || !isStorable(id, Infinity)) throw badCursor()
+  if (!isTime(time) || !isStorable(id, Infinity)) throw badCursor()
   return [time as number, id]
 }
 

@@ -19,7 +19,7 @@ export interface MysqlOptions {
   readonly responseAgeMs?: number
   /**
    * Maximum number of connections of the pool that are used at once, so that many processes together do not exceed the
-   * `max_connections` of the server. Default 2.
+   * `max_connections` of the server. Default 3.
    */
   readonly connections?: number
 }
@@ -44,7 +44,7 @@ export type MysqlStorage = Required<StorageBundle>
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
   checkKnown('mysql', options, { prefix: text, responseAgeMs: age, connections: count })
-  const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 2 } = options
+  const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 3 } = options
   const database = new Database(pool, prefix, connections, tables)
   const sql = mysqlSql(database)
   const calls = new Calls(database)

@@ -50,7 +50,7 @@ export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: Chang
     list: async (account) => (await all(`${read} WHERE account = :account ${newest}`, { account })).map(keyOf),
     async search(question) {
       const { account, group, user, tag, text, state, limit = 100, after } = question
-      const [at, last] = after === undefined ? [] : readCursor(after)
+      const [at, last] = after === undefined ? [] : readCursor(after, Number.isSafeInteger)
       const filter = where([
         account !== undefined && 'account = :account',
         group !== undefined && `${field('record', 'group')} = :group`,
