@@ -7,16 +7,20 @@ import { inThread, Thread } from './threads.ts'
 
 const seeds = long ? 20_000 : 200
 
-test(`${seeds} histories keep every promise about money, limits, tasks and keys, and repeat themselves`, async () => {
-  const { histories, requests, found, isRepeatable } = await inThread({
-    kinds: ['memory', 'memory', 'memory', 'sqlite'],
-    from: 1,
-    seeds,
-  })
-  expect(found).toEqual([])
-  expect({ histories, isRepeatable }).toEqual({ histories: seeds, isRepeatable: true })
-  expect(requests).toBeGreaterThan(5 * seeds)
-})
+test(
+  `${seeds} histories keep every promise about money, limits, tasks and keys, and repeat themselves`,
+  { timeout: 3_600_000 },
+  async () => {
+    const { histories, requests, found, isRepeatable } = await inThread({
+      kinds: ['memory', 'memory', 'memory', 'sqlite'],
+      from: 1,
+      seeds,
+    })
+    expect(found).toEqual([])
+    expect({ histories, isRepeatable }).toEqual({ histories: seeds, isRepeatable: true })
+    expect(requests).toBeGreaterThan(5 * seeds)
+  },
+)
 
 /** Each found a fault of the gateway, which is mended: the seed, and on which stores. */
 const once = [
