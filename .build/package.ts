@@ -40,7 +40,7 @@ const options: InputOptions = {
   experimental: { attachDebugInfo: 'none' },
 }
 
-/** Node keeps a file with any other character as two bytes a character. */
+/** Escapes what is not ASCII: one such character is enough for Node to keep each character of a file in two bytes. */
 const ascii: Plugin = {
   name: 'ascii',
   generateBundle(_, files) {

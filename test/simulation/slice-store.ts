@@ -127,7 +127,7 @@ export class SliceStore implements AdmissionStore {
   }
 }
 
-/** For how many calls a cap has room. */
+/** How many such calls fit into a cap, by each of its measures. */
 function roomOf({ limits, settled, held }: CapState, { amount: money, tokens = 0n }: Hold): number[] {
   const needs = { money, tokens, calls: 1n }
   return capMeasures.flatMap((measure) => {

@@ -25,8 +25,8 @@ export interface ClientWire {
   /** Whether the vendors' wire format of this name serves such clients too, and first. Default false. */
   readonly asksOwnName?: boolean
   /**
-   * The fields of requests that a vendor of another wire does not miss: those that other wires say too, and those that the gateway
-   * serves itself. The client is told of others. Absent: it is told of none.
+   * The fields of requests that a vendor of another wire need not get as they are: those that its wire can say, too, and those that
+   * the gateway handles. Any other is reported to the client as omitted. Default: none is reported.
    */
   readonly covered?: ReadonlySet<string>
   /** What is left out rather than refused. Default: nothing. */

@@ -13,7 +13,7 @@ export function imageOf(raw: unknown): MediaBlock | undefined {
   return source === undefined ? undefined : { kind: 'media', type: 'image', source }
 }
 
-/** Whether a message has a field for it. Its text tells of all others. */
+/** Whether a message has a field for such a block. Its text says where the others were. */
 export function isHeld({ type, source }: Pick<MediaBlock, 'type' | 'source'>): boolean {
   return 'base64' in source ? type !== 'file' : type === 'image' && 'url' in source
 }

@@ -11,7 +11,10 @@ const large = '1234567890123456789'
 
 const answer = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_1","name":"find","input":{"id":${large}}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`
 
-test('a chat keeps every digit toward a vendor with Messages, and of its answer', async () => {
+const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+
+/** A vendor with Messages, and the requests that it gets. */
+function scripted() {
   const sent: string[] = []
   const provider = defineProvider({
     name: 'scripted',
@@ -20,10 +23,15 @@ test('a chat keeps every digit toward a vendor with Messages, and of its answer'
       return new Verbatim(JSON.parse(answer) as Message, Buffer.from(answer))
     },
   })
+  return { sent, provider }
+}
+
+test('a chat keeps every digit toward a vendor with Messages, and of its answer', async () => {
+  const { sent, provider } = scripted()
   const { url } = await hostedWith({ models: { m: provider } })
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    headers,
     body: `{"model":"m","messages":[{"role":"user","content":"Find it."},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":"{\\"id\\":${large}}"}}]},{"role":"tool","tool_call_id":"a","content":"found"}],"tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"id":{"type":"integer","minimum":${large}}}}}}]}`,
   })
   const text = await response.text()
@@ -36,17 +44,8 @@ test('a chat keeps every digit toward a vendor with Messages, and of its answer'
   expect(choices[0]?.message.tool_calls[0]?.function.arguments).toBe(`{"id":${large}}`)
 })
 
-const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
-
 test('a message of a model whose thinking is sealed keeps every digit, and so does its history', async () => {
-  const sent: string[] = []
-  const provider = defineProvider({
-    name: 'scripted',
-    message(call: Call<MessageRequest>) {
-      sent.push(Buffer.from(call.json({})).toString('utf8'))
-      return new Verbatim(JSON.parse(answer) as Message, Buffer.from(answer))
-    },
-  })
+  const { sent, provider } = scripted()
   const { url } = await hostedWith({ models: { m: { provider, providerModel: 'kimi-k2' } } })
   const past = `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"mh1.other.eA"},{"type":"tool_use","id":"a","name":"find","input":{"id":${large}}}]}`
   const result = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"found"}]}'
