@@ -40,7 +40,8 @@ export type {
   Refund,
   TopUp,
 } from './admin/questions.ts'
-export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, KeyView, RotationOptions } from './admin/keys.ts'
+export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, RotationOptions } from './admin/keys.ts'
+export type { KeyView } from './admin/key-changes.ts'
 export type {
   InvoiceQuestion,
   StatisticsRow,

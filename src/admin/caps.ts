@@ -17,7 +17,7 @@ import {
   type CapSubject,
 } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
-import { keyOf } from './keys.ts'
+import { keyOf } from './key-changes.ts'
 import type { AdminServices } from './services.ts'
 
 /** A cap of a caller, and what is used of it in the current period. */

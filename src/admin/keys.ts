@@ -13,15 +13,12 @@ import { GatewayError, invalid } from '../errors.ts'
 import * as z from 'zod'
 import { strict } from '../records/rules.ts'
 import { view as accountView } from './account-view.ts'
-import { requireMethod, requireId, requireValid } from './check.ts'
+import { requireMethod, requireValid } from './check.ts'
 import { id, keySearch, lasting, overlapMs as overlap, page } from './questions.ts'
 import { requireGroup } from './current-groups.ts'
+import { KeyChanges, keysOf, keyView, type KeyView } from './key-changes.ts'
 import { mapPage } from '../records/page.ts'
-import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'
-
-/** A key record without its hash, to show to the key's owner. */
-export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 
 /** Properties of a new key. */
 export interface KeyRequest extends KeyProperties {
@@ -78,10 +75,12 @@ const rules = {
 /** Creates, lists, changes and revokes keys. A key is shown once and afterwards identified by its first characters. */
 export class KeyAdmin {
   readonly #services: AdminServices
+  readonly #changes: KeyChanges
 
   /** @internal */
   constructor(services: AdminServices) {
     this.#services = services
+    this.#changes = new KeyChanges(services)
   }
 
   /**
@@ -102,15 +101,13 @@ export class KeyAdmin {
     }
     const { key, record } = mintKey({ ...rest, ...(lifeMs !== undefined && { expiresAt: now + lifeMs }) }, now)
     await this.#requireAccount(rest.account, open)
-    await this.#insert(record)
-    const { id: target, account } = record
-    await this.#services.note({ action: 'keys.create', account, target, after: view(record) })
-    return { key, record: view(record) }
+    await this.#changes.create(record)
+    return { key, record: keyView(record) }
   }
 
   /** The keys of an account, newest first, including revoked and expired ones. */
   async list(account: string): Promise<KeyView[]> {
-    return (await keysOf(this.#services, account)).map(view)
+    return (await keysOf(this.#services, account)).map(keyView)
   }
 
   /** What a page that lets accounts create keys has to limit. */
@@ -127,7 +124,7 @@ export class KeyAdmin {
     requireValid(rules.search, question)
     const asked = { ...question, now: this.#services.now() }
     const search = (store: KeyStore) => requireMethod(store, 'search', 'the keys of all accounts').search(asked)
-    return mapPage(await this.#services.keys.page(search), view)
+    return mapPage(await this.#services.keys.page(search), keyView)
   }
 
   /**
@@ -142,27 +139,22 @@ export class KeyAdmin {
   ): Promise<{ readonly key: string; readonly record: KeyView; readonly replaced: KeyView }> {
     requireValid(rules.rotation, { overlapMs })
     const now = this.#services.now()
-    const old = await this.#stored(account, id)
+    const old = await this.#changes.stored(account, id)
     const { expiresAt = Infinity, revokedAt, continues = id } = old
     if (revokedAt !== undefined || expiresAt <= now) {
       throw new GatewayError('conflict', { param: 'id', message: 'The key is revoked or expired. Create a new one.' })
     }
     const minted = mintKey({ account, group: old.group, ...chosenOf(old) }, now)
     const record = { ...minted.record, continues }
-    await this.#insert(record)
-    await this.#services.note({ action: 'keys.create', account, target: record.id, after: view(record) })
-    const replaced = await this.#change('keys.rotate', account, id, (current) => ({
-      ...current,
-      expiresAt: Math.min(current.expiresAt ?? Infinity, now + overlapMs),
-    }))
-    return { key: minted.key, record: view(record), replaced }
+    const replaced = await this.#changes.replace(old, record, now + overlapMs)
+    return { key: minted.key, record: keyView(record), replaced }
   }
 
   /** Changes a key. Throws a 404 if the account has no such key, and a 409 for one of the options. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.change, change)
     await requireGroup(this.#services, change.group)
-    return this.#change('keys.update', account, id, (record) => {
+    return this.#changes.change('keys.update', account, id, (record) => {
       this.#services.caps.requireUsable(
         change.caps === undefined ? record.caps : change.caps,
         change.group ?? record.group,
@@ -182,7 +174,10 @@ export class KeyAdmin {
    */
   async revoke(account: string, id: string): Promise<KeyView> {
     const now = this.#services.now()
-    return this.#change('keys.revoke', account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
+    return this.#changes.change('keys.revoke', account, id, (record) => ({
+      ...record,
+      revokedAt: record.revokedAt ?? now,
+    }))
   }
 
   /**
@@ -198,46 +193,12 @@ export class KeyAdmin {
     const stored = records.filter(({ source }) => source !== 'options')
     const now = this.#services.now()
     for (const { id } of stored) {
-      await this.#change('keys.erase', account, id, (record) => {
+      await this.#changes.change('keys.erase', account, id, (record) => {
         const rest = Object.entries(record).filter(([name]) => !personal.has(name))
         return { ...(Object.fromEntries(rest) as unknown as KeyRecord), revokedAt: record.revokedAt ?? now }
       })
     }
     return { revoked: stored.length, left: records.length - stored.length }
-  }
-
-  async #change(
-    action: string,
-    account: string,
-    id: string,
-    change: (record: KeyRecord) => KeyRecord,
-  ): Promise<KeyView> {
-    for (let tries = 0; tries < 5; tries++) {
-      const record = await this.#stored(account, id)
-      const next = { ...change(record), version: record.version + 1 }
-      if (await this.#services.keys.ask((store) => requireMethod(store, 'update', 'keys').update(next))) {
-        this.#services.forget(next.hash)
-        // What is erased is not written down again.
-        const before = action === 'keys.erase' ? undefined : view(record)
-        await this.#services.note({ action, account, target: id, before, after: view(next) })
-        return view(next)
-      }
-    }
-    throw new GatewayError('conflict', { message: 'The key was changed concurrently. Try again.' })
-  }
-
-  /** Throws a 409 for a key of the options: a change of its record would be lost, and the key would stay valid. */
-  async #stored(account: string, id: string): Promise<KeyRecord> {
-    const record = await keyOf(this.#services, account, id, 'id')
-    if (record.source !== 'options') return record
-    const message =
-      'This key is part of the options of the gateway. Change or remove it there ("keys" of createGateway).'
-    throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
-  }
-
-  async #insert(record: KeyRecord): Promise<void> {
-    const insert = (store: KeyStore) => requireMethod(store, 'insert', 'keys').insert(record)
-    if (!(await this.#services.keys.ask(insert))) throw new GatewayError('conflict')
   }
 
   /** A key of an account that the ledger does not know would be rejected with every request. */
@@ -253,38 +214,4 @@ export class KeyAdmin {
   }
 }
 
-/** The keys of an account. Throws a 400 for an invalid account, and if the store does not list keys. */
-export async function keysOf({ keys }: Pick<AdminServices, 'keys'>, account: string): Promise<KeyRecord[]> {
-  requireId(account, 'account')
-  return keys.ask((store) => requireMethod(store, 'list', 'keys').list(account))
-}
-
-/** A key of an account. Throws a 404 without one. `param`: the field with its id. */
-export async function keyOf(
-  services: Pick<AdminServices, 'keys'>,
-  account: string,
-  id: string,
-  param: string,
-): Promise<KeyRecord> {
-  const found = (await keysOf(services, account)).find((each) => each.id === id)
-  if (found !== undefined) return found
-  throw new GatewayError('not_found', { param, message: 'No such key.' })
-}
-
 const personal: ReadonlySet<string> = new Set(keyFieldsWith('personal'))
-
-const shown = [
-  'id',
-  'prefix',
-  'account',
-  'group',
-  ...keyNames,
-  'createdAt',
-  'continues',
-  'revokedAt',
-  'source',
-] as const satisfies readonly (keyof KeyView)[]
-
-function view(record: KeyRecord): KeyView {
-  return picked(record, shown)
-}

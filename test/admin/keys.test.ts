@@ -1,6 +1,13 @@
 /** Keys across accounts, keys for some models only, and rotation. */
 import { expect, test } from 'vitest'
-import { createGateway, type GatewayOptions } from '../../src/index.ts'
+import {
+  createGateway,
+  memoryAuditStore,
+  memoryKeyStore,
+  type GatewayOptions,
+  type KeyRecord,
+} from '../../src/index.ts'
+import type { AuditEntry } from '../../src/admin/audit/contract.ts'
 import { demo } from '../../src/providers/index.ts'
 import { hosted } from '../hosted.ts'
 
@@ -98,3 +105,76 @@ test('the overlap never extends the life of a key, and only a valid key is rotat
   await expect(admin.keys.rotate('a', record.id, { overlapMs: -1 })).rejects.toMatchObject({ status: 400 })
   expect(await admin.keys.list('a')).toHaveLength(2)
 })
+
+test.each([
+  ['whose second step fails in the store', { update: 1 }],
+  ['that is overtaken by other changes', { update: 5, overtaken: true }],
+  ['that cannot be written to the audit log', { append: 2 }],
+  ['half of which can be written to the audit log', { append: 1, after: 1 }],
+] as const)('a rotation %s leaves the old key as it was, and no new one that is valid', async (_, fails) => {
+  const { admin, failing } = await unsteady()
+  const { record, key } = await admin.keys.create({ account: 'a', group: 'default' })
+  failing(fails)
+  const failure =
+    'overtaken' in fails ? { status: 409 } : { status: 503, message: expect.stringContaining('Try again') }
+  await expect(admin.keys.rotate('a', record.id)).rejects.toMatchObject(failure)
+  const keys = await admin.keys.list('a')
+  expect(keys.filter(({ revokedAt }) => revokedAt === undefined)).toEqual([record])
+  expect(keys).toHaveLength(2)
+  const again = await admin.keys.rotate('a', record.id)
+  expect(again.record).not.toHaveProperty('expiresAt')
+  expect(again.key).not.toBe(key)
+})
+
+test('a new key that cannot be written to the audit log is revoked, because nobody has got it', async () => {
+  const { admin, failing } = await unsteady()
+  failing({ append: 1 })
+  await expect(admin.keys.create({ account: 'a', group: 'default' })).rejects.toMatchObject({
+    status: 503,
+    message: expect.stringContaining('Try again'),
+  })
+  expect(await admin.keys.inUse('a')).toMatchObject({ valid: 0, lastHour: 1 })
+})
+
+test('a new key of which the store does not say that it is stored is revoked if it is', async () => {
+  const { admin, failing } = await unsteady()
+  failing({ insert: 1 })
+  await expect(admin.keys.create({ account: 'a', group: 'default' })).rejects.toMatchObject({ status: 503 })
+  expect(await admin.keys.inUse('a')).toMatchObject({ valid: 0, lastHour: 1 })
+})
+
+/** Stores that fail a number of times. `after`: they work as often before. */
+async function unsteady() {
+  let left: { update?: number; append?: number; insert?: number; after?: number; overtaken?: boolean } = {}
+  const isDown = (name: 'append' | 'insert' | 'update') => {
+    if (left[name] === undefined || left[name] === 0) return false
+    if (left.after !== undefined && left.after-- > 0) return false
+    left[name]--
+    return true
+  }
+  const [keys, audit] = [memoryKeyStore(), memoryAuditStore()]
+  const storage = {
+    keys: {
+      ...keys,
+      async insert(record: KeyRecord) {
+        const isInserted = (await keys.insert?.(record)) ?? false
+        if (isDown('insert')) throw new Error('no answer')
+        return isInserted
+      },
+      async update(record: KeyRecord) {
+        if (!isDown('update')) return (await keys.update?.(record)) ?? false
+        if (left.overtaken === true) return false
+        throw new Error('connection lost')
+      },
+    },
+    audit: {
+      ...audit,
+      append(entry: AuditEntry) {
+        if (isDown('append')) throw new Error('disk full')
+        return audit.append(entry)
+      },
+    },
+  }
+  const { admin } = await service({ storage })
+  return { admin, failing: (next: typeof left) => void (left = { ...next }) }
+}
