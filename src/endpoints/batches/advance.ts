@@ -43,11 +43,12 @@ async function step(services: BatchServices, batch: StoredBatch): Promise<Stored
 async function check(services: BatchServices, batch: StoredBatch): Promise<StoredBatch> {
   const { operation = '', cancelledAt, asked } = batch.data
   const { jobs: vendor } = await vendorOf(services, batch)
-  if (cancelledAt !== undefined && asked !== true) {
-    await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
-  }
   const status = await ask(timing.checkMs, (signal) => vendor.retrieve(operation, { signal }))
   const { ended, counts } = status
+  // Vendors refuse to cancel what has ended.
+  if (!ended && cancelledAt !== undefined && asked !== true) {
+    await ask(timing.checkMs, (signal) => vendor.cancel(operation, { signal }))
+  }
   const now = await services.now()
   if (!ended && now > batch.createdAt + timing.deadlineMs) throw new Error('the batch has not ended in time')
   const seen = { counts, faults: 0, ...(cancelledAt !== undefined && { asked: true as const }) }

@@ -1,30 +1,17 @@
 /** Batches of files at vendors that have OpenAI's API for them. Sources: the API references of OpenAI, Azure and Groq. */
 import { formBody } from '../../http/form-body.ts'
 import type { Form } from '../../http/form.ts'
-import { linesOf } from '../../http/lines.ts'
 import { countOf, fieldsOf, numberOf, stringOf, type Fields } from '../../wire/json.ts'
-import { readJsonObject, requireSuccess } from '../answer.ts'
-import type {
-  BatchContext,
-  BatchStatus,
-  BatchSubmission,
-  FileBatchCall,
-  FileBatchProvider,
-  RelayedRequest,
-  RelayedResponse,
-} from '../batches.ts'
-import { jsonBody, type Client, type VendorRequest } from '../client.ts'
+import { BatchClient } from '../batch-client.ts'
+import type { BatchStatus, FileBatchProvider, RelayedRequest, RelayedResponse } from '../batches.ts'
+import { jsonBody, type Client } from '../client.ts'
 import type { Provider } from '../contract.ts'
-import { ProviderError, unreadable } from '../failure.ts'
-import type { Transfer } from '../transfer.ts'
-import { requireFound } from '../videos/content.ts'
 
-/** By how much the clocks of vendor and gateway may differ, in milliseconds. */
-const clockMs = 300_000
-/** Maximum size of a batch, a file or a page of a list, in bytes. */
-const answerBytes = 1024 * 1024
 /** The name in a batch's metadata by which it is found. */
 const tokenName = 'modelhatch'
+
+const path = '/batches'
+const timeOf = ({ created_at: created }: Fields) => (numberOf(created) ?? 0) * 1_000
 
 /** The batches of a vendor. `through`: see `FileBatchProvider`. */
 export function fileBatches(
@@ -32,78 +19,47 @@ export function fileBatches(
   endpoints: readonly string[],
   through: (relay: (request: RelayedRequest) => RelayedResponse) => Provider,
 ): FileBatchProvider<Provider> {
-  const ask = async (request: Omit<VendorRequest, 'signal'>, { signal }: BatchContext): Promise<Transfer> => {
-    const transfer = await client.send({ method: 'GET', ...request, signal })
-    // What is created has no id that could be unknown.
-    if (request.body === undefined) requireFound(transfer)
-    await requireSuccess(transfer)
-    return transfer
-  }
-  const read = async (request: Omit<VendorRequest, 'signal'>, context: BatchContext): Promise<Fields> =>
-    fieldsOf((await readJsonObject(await ask(request, context), answerBytes)).value)
-  const batchOf = (id: string, context: BatchContext) => read({ path: `/batches/${encodeURIComponent(id)}` }, context)
-  const upload = async ({ token, lines, bytes: size, ...context }: FileBatchCall): Promise<string> => {
-    const { contentType, length, bytes } = await formBody(uploadOf(`${token}.jsonl`, lines, size))
-    const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
-    return idIn(await read({ method: 'POST', path: '/files', body: bytes, headers }, context), 'file')
-  }
-
+  const vendor = new BatchClient(client, { path, after: 'after', timeOf })
   return {
     endpoints,
     through,
-    async create(call) {
-      const { endpoint, token, signal } = call
-      const input = await upload(call)
+    async create({ endpoint, token, lines, bytes: size, ...context }) {
+      const { contentType, length, bytes } = await formBody(uploadOf(`${token}.jsonl`, lines, size))
+      const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
+      const input = await vendor.create({ path: '/files', body: bytes, headers }, context)
       const batch = { input_file_id: input, endpoint, completion_window: '24h', metadata: { [tokenName]: token } }
-      const body = Buffer.from(JSON.stringify(batch))
-      return idIn(await read({ method: 'POST', path: '/batches', body, headers: jsonBody }, { signal }), 'batch')
+      return vendor.create({ path, body: Buffer.from(JSON.stringify(batch)), headers: jsonBody }, context)
     },
-    async lookup({ token, since }: BatchSubmission, context) {
-      let after = ''
-      for (;;) {
-        const { data, has_more: more } = await read({ path: `/batches?limit=100${after}` }, context)
-        const page = Array.isArray(data) ? data.map(fieldsOf) : []
-        const found = page.find(({ metadata }) => fieldsOf(metadata)[tokenName] === token)
-        if (found !== undefined) return idIn(found, 'batch')
-        const { id, created_at: created } = page.at(-1) ?? {}
-        if (more !== true || typeof id !== 'string' || !((numberOf(created) ?? 0) * 1_000 >= since - clockMs))
-          return undefined
-        after = `&after=${encodeURIComponent(id)}`
+    async lookup({ token, since }, context) {
+      for await (const { id, metadata } of vendor.madeSince(since, context)) {
+        if (fieldsOf(metadata)[tokenName] === token && typeof id === 'string') return id
       }
+      return undefined
     },
     async retrieve(id, context) {
-      return statusOf(await batchOf(id, context))
+      return statusOf(await vendor.read({ path: vendor.pathOf(id) }, context))
     },
     async cancel(id, context) {
-      try {
-        await read({ method: 'POST', path: `/batches/${encodeURIComponent(id)}/cancel` }, context)
-      } catch (error) {
-        // It has ended already.
-        if (!(error instanceof ProviderError && (error.vendorStatus === 400 || error.vendorStatus === 409))) throw error
-      }
+      await vendor.read({ method: 'POST', path: `${vendor.pathOf(id)}/cancel` }, context)
     },
     async *results(id, context) {
-      const { output_file_id: output, error_file_id: errors } = await batchOf(id, context)
-      for (const file of [output, errors]) {
-        if (typeof file !== 'string' || file === '') continue
-        const path = `/files/${encodeURIComponent(file)}/content`
-        yield* linesOf(await ask({ path, maxBytes: Infinity }, context))
+      const { output_file_id: output, error_file_id: errors } = await vendor.read({ path: vendor.pathOf(id) }, context)
+      for (const file of [output, errors].map(stringOf)) {
+        if (file) yield* vendor.lines(`/files/${encodeURIComponent(file)}/content`, context)
       }
     },
     /** A batch stays; its files are what takes room. */
     async delete(id, context) {
-      const { input_file_id: input, output_file_id: output, error_file_id: errors } = await batchOf(id, context)
-      for (const file of [input, output, errors]) {
-        const name = stringOf(file)
-        if (name) await read({ method: 'DELETE', path: `/files/${encodeURIComponent(name)}` }, context)
+      const {
+        input_file_id: input,
+        output_file_id: output,
+        error_file_id: errors,
+      } = await vendor.read({ path: vendor.pathOf(id) }, context)
+      for (const file of [input, output, errors].map(stringOf)) {
+        if (file) await vendor.read({ method: 'DELETE', path: `/files/${encodeURIComponent(file)}` }, context)
       }
     },
   }
-}
-
-function idIn({ id }: Fields, what: string): string {
-  if (typeof id === 'string' && id !== '') return id
-  throw unreadable(`the vendor's response has no id of a ${what}`)
 }
 
 function uploadOf(filename: string, bytes: AsyncIterable<Uint8Array>, size: number): Form {

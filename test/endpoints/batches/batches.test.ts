@@ -172,6 +172,17 @@ test('a cancelled batch is cancelled at the vendor, and released', async () => {
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n })
 })
 
+test('a batch that has ended before its cancellation reaches the vendor is charged', async () => {
+  const { client, vendor, pass, ledger } = await scene()
+  const { id } = await client.messages.batches.create({ requests: [ask('a')] })
+  vendor.end()
+  await client.messages.batches.cancel(id)
+  pass()
+  const ended = await client.messages.batches.retrieve(id)
+  expect(ended).toMatchObject({ processing_status: 'ended', request_counts: { succeeded: 1 } })
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
+})
+
 test('batches are listed in pages, and deleted once they have ended, at the vendor too', async () => {
   const { client, vendor, pass } = await scene()
   const ids: string[] = []

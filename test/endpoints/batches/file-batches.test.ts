@@ -228,6 +228,16 @@ test('a cancelled batch is cancelled at the vendor, and what was not used is rel
   expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
 })
 
+test('a batch that has ended before its cancellation reaches the vendor is charged', async () => {
+  const { create, client, vendor, pass, ledger } = await scene()
+  const { id } = await create([ask('a')])
+  vendor.end()
+  await client.batches.cancel(id)
+  pass()
+  expect(await client.batches.retrieve(id)).toMatchObject({ request_counts: { completed: 1 } })
+  expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 1_000_000n - 50n })
+})
+
 test('a batch that the vendor refuses after all has failed, and costs nothing', async () => {
   const { create, client, vendor, pass, ledger } = await scene()
   const { id } = await create([ask('a')])

@@ -148,7 +148,7 @@ export async function fileBatchVendor(clock: () => number = Date.now): Promise<F
     if (place === 'batches') {
       const batch = batches.find((each) => each.id === id)
       if (batch === undefined) return void missing()
-      if (step === 'cancel' && batch.status !== 'in_progress') return void answer({ error: {} }, 409)
+      if (step === 'cancel' && batch.status !== 'in_progress') return void answer({ error: {} }, 400)
       if (step === 'cancel') batch.status = 'cancelling'
       return void answer(shape(batch))
     }

@@ -79,7 +79,9 @@ export async function batchVendor(clock: () => number = Date.now): Promise<Batch
     }
     if (batch === undefined)
       return void answer({ type: 'error', error: { type: 'not_found_error', message: 'no' } }, 404)
-    if (step === 'cancel' && batch.status === 'in_progress') batch.status = 'canceling'
+    if (step === 'cancel' && batch.status === 'ended')
+      return void answer({ type: 'error', error: { type: 'invalid_request_error', message: 'no' } }, 400)
+    if (step === 'cancel') batch.status = 'canceling'
     if (method === 'DELETE') batch.deleted = true
     if (step !== 'results') return void answer(shape(batch))
     response.writeHead(200, { 'content-type': 'application/x-jsonl' })
