@@ -43,12 +43,10 @@ export class AwsCredentials implements Credentials {
     return keys instanceof Promise ? keys.then((each) => this.#sign(request, each)) : this.#sign(request, keys)
   }
 
-  /** AWS answers 403 to keys that have expired. */
-  refused(headers: AuthHeaders, { status, earlier }: Refusal): boolean {
+  /** AWS answers 403 to keys that have expired, and to those without access to a model. */
+  refused(headers: AuthHeaders, { reason, earlier }: Refusal): boolean {
     const keys = this.#keysOf.get(headers)
-    if (keys === undefined || earlier.length > 0 || (status !== 401 && status !== 403)) return false
-    this.#keys.discard(keys)
-    return true
+    return keys !== undefined && reason === 'key' && earlier.length === 0 && this.#keys.discard(keys)
   }
 
   #sign({ method, url, body }: UnsignedRequest, keys: AwsKeys): AuthHeaders {

@@ -48,10 +48,11 @@ export class HeaderFunctions implements Credentials {
 
   refused(headers: AuthHeaders, refusal: Refusal): boolean {
     const parts = this.#partsOf.get(headers) ?? []
-    if (refusal.status === 401) this.#tokens.forEach((token, index) => token.discard(parts[index + 1] ?? {}))
+    const isRenewed =
+      refusal.status === 401 && this.#tokens.map((token, at) => token.discard(parts[at + 1] ?? {})).some(Boolean)
     const earlier = refusal.earlier.map((each) => this.#own(each))
     if (this.#credentials?.refused?.(this.#own(headers), { ...refusal, earlier }) === true) return true
-    return refusal.status === 401 && earlier.length === 0
+    return isRenewed && earlier.length === 0
   }
 
   /** Those of the other credentials. */

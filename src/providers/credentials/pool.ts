@@ -7,6 +7,8 @@ import type { AuthHeaders, Credentials, KeyHolder, Refusal, UnsignedRequest } fr
 const deniedMs = 600_000
 /** For a limit without a stated wait. */
 const limitedMs = 10_000
+/** How long others leave a key alone that one request tries: that one may never be answered. */
+const triedMs = 10_000
 /** Models that a key was refused for. Their names can come from clients. */
 const maxModels = 1_000
 
@@ -30,9 +32,9 @@ class PooledKey {
 
   /** After a pause one request tries the key, and the others still leave it alone. */
   take(now: number): void {
-    if (this.#pausedUntil === 0 || this.#isTried) return
+    if (this.#pausedUntil === 0) return
     this.#isTried = true
-    this.#pausedUntil = now + deniedMs
+    this.#pausedUntil = now + triedMs
   }
 
   /** During a pause that nothing tries, it was a request from before. */
@@ -86,6 +88,8 @@ export class KeyPool implements Credentials {
     if (reason === 'request') return false
     if (reason === 'model' && model !== undefined) key.pauseFor(model, now + deniedMs)
     else key.pause(now + (reason === 'rate' ? (waitMs ?? limitedMs) : Math.max(deniedMs, waitMs ?? 0)))
+    // Pauses may be shorter than the vendor takes to refuse the next key.
+    if (earlier.length >= 2 * this.#keys.length) return false
     // The vendor's own answer says more than that no key is left.
     return this.#keys.length > 1 && this.#keys.some((each) => each.usableAt(model) <= now)
   }

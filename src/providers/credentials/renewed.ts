@@ -11,7 +11,7 @@ export interface Lasting<T> {
 const renewedMs = 300_000
 /** It is not used in the last seconds, at most in the last tenth. */
 const unusedMs = 10_000
-/** Between a failure and the next attempt. */
+/** Between a failure and the next attempt, and between two values that are refused. */
 const pauseMs = 1_000
 /** For an attempt. */
 export const limitMs = 10_000
@@ -28,6 +28,7 @@ export class Renewed<T> {
   #kept: Kept<T> | undefined
   #renewal: Promise<T> | undefined
   #failure: { readonly error: unknown; readonly until: number } | undefined
+  #discardedAt = -Infinity
 
   constructor(source: () => Promise<Lasting<T>>) {
     this.#source = source
@@ -42,9 +43,14 @@ export class Renewed<T> {
     return kept.value
   }
 
-  /** The vendor refused the value before its end. Another request may have renewed it already. */
-  discard(value: T): void {
-    if (this.#kept?.value === value) this.#kept = undefined
+  /** The vendor refused the value before its end. True if another can be had at once: one request may have renewed it already. */
+  discard(value: T): boolean {
+    if (this.#kept?.value !== value) return true
+    const now = Date.now()
+    if (Math.abs(now - this.#discardedAt) < pauseMs) return false
+    this.#discardedAt = now
+    this.#kept = undefined
+    return true
   }
 
   #renew(now: number): Promise<T> {

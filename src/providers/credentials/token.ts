@@ -69,8 +69,7 @@ export class TokenCache implements KeyHolder {
   }
 
   discard(headers: AuthHeaders): boolean {
-    ;(this.#shared ?? this.#of.get(headers))?.discard(headers)
-    return true
+    return (this.#shared ?? this.#of.get(headers))?.discard(headers) ?? true
   }
 
   #ownOf({ account, model }: RequestFacts): Renewed<AuthHeaders> {

@@ -1,3 +1,4 @@
+import { bearer } from '../credentials/key.ts'
 import type { ExpiringHeaders } from '../credentials/token.ts'
 
 /** A client of `google-auth-library`, such as `new GoogleAuth({ scopes })`, or anything with one of its methods. */
@@ -24,9 +25,11 @@ export function googleKey(credentials: GoogleCredentials): () => Promise<Expirin
   return async () => ({ headers: await headersOf(credentials), expiresAt: Date.now() + keptMs })
 }
 
-async function headersOf(credentials: GoogleCredentials): Promise<Record<string, string>> {
+async function headersOf(credentials: GoogleCredentials): Promise<Readonly<Record<string, string>>> {
   const headers = await credentials.getRequestHeaders?.()
   if (headers !== undefined) return Symbol.iterator in headers ? Object.fromEntries(headers) : { ...headers }
   const given = await credentials.getAccessToken?.()
-  return { authorization: `Bearer ${typeof given === 'string' ? given : given?.token}` }
+  const token = typeof given === 'string' ? given : given?.token
+  if (!token) throw new Error('the credentials of Google returned no token')
+  return bearer(token)
 }

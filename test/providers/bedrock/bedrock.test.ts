@@ -112,3 +112,17 @@ test.each([
 ])('%j is refused', (options, name) => {
   expect(() => bedrock(options as unknown as BedrockOptions)).toThrow(`"${name}"`)
 })
+
+test('keys are not asked for again when they have no access to a model', async () => {
+  const vendor = await vendorFor((_, response) => {
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ message: "You don't have access to the model with the specified model ID." }))
+  })
+  let asked = 0
+  const credentials = async () => ({ ...keys, accessKeyId: `AKID${++asked}` })
+  const provider = bedrock({ api: 'openai', region, baseURL: vendor.baseURL, credentials })
+  const { url } = await hostedWith({ models: { m: provider } })
+  for (let call = 0; call < 3; call++) expect((await askChat(url)).status).toBe(503)
+  expect(asked).toBe(1)
+  expect(vendor.requests).toHaveLength(3)
+})

@@ -169,6 +169,46 @@ describe('a refused key of two', () => {
   })
 })
 
+describe('a key of two after its pause', () => {
+  test('is tried again seconds after a request with it that was never answered', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const statuses = [429, 0, 200]
+    const keys: unknown[] = []
+    const vendor = await vendorFor(({ headers }, response) => {
+      const { authorization: key } = headers
+      keys.push(key)
+      const status = key === 'Bearer a' ? statuses.shift() : 200
+      if (status === 0) response.destroy()
+      else response.writeHead(status ?? 200, { ...json, 'retry-after': '1' }).end(status === 429 ? '{}' : answer)
+    })
+    const { url } = await hosted(openai({ baseURL: vendor.baseURL, apiKey: ['a', 'b'] }))
+    const some = async () => {
+      for (let call = 0; call < 4; call++) await askChat(url, { prompt_cache_key: `${call}` })
+      return keys.splice(0).filter((key) => key === 'Bearer a').length
+    }
+    expect(await some()).toBe(1)
+    vi.setSystemTime(Date.now() + 1_001)
+    // One request tries it, and the others leave it alone.
+    expect(await some()).toBe(1)
+    vi.setSystemTime(Date.now() + 10_001)
+    expect(await some()).toBeGreaterThan(1)
+  })
+
+  test('is not asked forever by one request, however short the pauses are', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    let asked = 0
+    // The pause of the other key is over by then.
+    const refusal = () => {
+      vi.setSystemTime(Date.now() + 10)
+      return ++asked < 50 ? 429 : 200
+    }
+    const { baseURL } = await vendorWith({ a: refusal, b: refusal }, { 'retry-after-ms': '1' })
+    const { url } = await hosted(openai({ baseURL, apiKey: ['a', 'b'] }))
+    expect((await askChat(url)).status).toBe(429)
+    expect(asked).toBe(5)
+  })
+})
+
 describe('a function for a header', () => {
   test('is sent beside the key, and gets model and account', async () => {
     const seen: [authorization: unknown, team: unknown, trace: unknown][] = []
@@ -312,6 +352,20 @@ describe('a function', () => {
     const { url: other } = await hosted(again)
     expect((await askChat(other)).status).toBe(503)
     expect(keys.slice(2)).toEqual(['t3', 't4'])
+  })
+
+  test('is asked again at most once a second, however many of its tokens the vendor refuses', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    let asked = 0
+    const { keys, baseURL } = await vendorWith(Object.fromEntries([1, 2, 3, 4].map((nth) => [`t${nth}`, 401])))
+    const token = () => ({ token: `t${++asked}`, expiresAt: Date.now() + 3_600_000 })
+    const { url } = await hosted(openai({ baseURL, apiKey: token }))
+    for (let call = 0; call < 10; call++) expect((await askChat(url)).status).toBe(503)
+    expect(asked).toBe(2)
+    expect(keys).toHaveLength(11)
+    vi.setSystemTime(Date.now() + 1_001)
+    for (let call = 0; call < 10; call++) await askChat(url)
+    expect(asked).toBe(3)
   })
 
   test('with a parameter learns account and model, and never shares a token between two of them', async () => {

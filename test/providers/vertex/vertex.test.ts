@@ -108,3 +108,9 @@ test.each([
 ])('%j is refused', (options, name) => {
   expect(() => vertex({ credentials, ...options } as unknown as VertexOptions)).toThrow(`"${name}"`)
 })
+
+test('a client without a token fails before anything is sent', async () => {
+  const { vendor, url } = await asked({ api: 'openai', credentials: { getAccessToken: () => null } }, 'meta/llama-4')
+  expect((await askChat(url)).status).toBe(503)
+  expect(vendor.requests).toHaveLength(0)
+})
