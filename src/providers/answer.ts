@@ -34,6 +34,12 @@ export async function requireSuccess(
   throw vendorError(read?.(fault) ?? fault)
 }
 
+/** Throws for text in the place of a file, such as a page of a proxy. */
+export function requireFile(transfer: Transfer): void {
+  if (!/^(?:text\/|application\/(?:json|xml|xhtml))/i.test(transfer.contentType ?? '')) return
+  throw transfer.fail(unreadable("the vendor's response is not a file"))
+}
+
 /**
  * The error in a response's JSON body, which is read once; undefined if the body is not JSON, too large, or does not arrive within
  * 5 s.

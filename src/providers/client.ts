@@ -96,10 +96,6 @@ function lengthOf(body: Uint8Array): Record<string, string> {
   return { 'content-length': String(body.length) }
 }
 
-/**
- * An HTTP client for one origin: an undici pool that is loaded and opened at the first request. It uses `dispatch` directly,
- * because `request` and `fetch` cost several times the CPU.
- */
 /** The headers of a request with a JSON body. */
 export const jsonBody: Readonly<Record<string, string>> = { 'content-type': 'application/json' }
 
@@ -114,6 +110,10 @@ export function sentFor(call: Call<unknown>, model: string = call.model): Omit<V
   }
 }
 
+/**
+ * An HTTP client for one origin: an undici pool that is loaded and opened at the first request. It uses `dispatch` directly,
+ * because `request` and `fetch` cost several times the CPU.
+ */
 export class Client {
   /** See `ClientOptions`. */
   readonly answerBytes: number
@@ -169,7 +169,7 @@ export class Client {
     return pool
   }
 
-  /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or the body is compressed. */
+  /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or what was asked for is compressed. */
   send(request: VendorRequest): Promise<Transfer> {
     return this.#credentials === undefined ? this.#send(request) : this.#sendSigned(request, this.#credentials)
   }

@@ -50,11 +50,16 @@ export function reportedLimits(head: ResponseHead): ReportedLimit[] {
   for (const [of, mostName, leftName, resetName] of names) {
     const most = Number(head.header(mostName))
     const left = Number(head.header(leftName) ?? Number.NaN)
-    if (!(most > 0) || !(left >= 0)) continue
-    limits.push({ of, most, left: Math.min(left, most), fullInMs: resetIn(head, resetName) })
+    if (!(most > 0 && most < Infinity) || !(left >= 0)) continue
+    const ms = resetIn(head, resetName)
+    const fullInMs = ms === undefined || ms > longestMs ? undefined : ms
+    limits.push({ of, most, left: Math.min(left, most), fullInMs })
   }
   return limits
 }
+
+/** No limit is for more than a day: some vendors state the time of a reset as a number. */
+const longestMs = 86_400_000
 
 const durations = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 

@@ -166,7 +166,8 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
     this.headers = headers
     this.#answered?.(this)
     const encoding = this.header('content-encoding')?.toLowerCase()
-    if (encoding !== undefined && encoding !== 'identity') {
+    // An error has its status, whatever its body.
+    if (status < 300 && encoding !== undefined && encoding !== 'identity') {
       return void this.fail(
         unreadable('the vendor sent a compressed response to a request for an uncompressed one', 'next'),
       )

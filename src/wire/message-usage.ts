@@ -11,11 +11,12 @@ export function withTotals(usage: MessageUsage, later: MessageUsage | null | und
 }
 
 /**
- * Anthropic counts cached tokens separately from `input_tokens`; OpenAI counts them as part of the prompt. A compaction of
- * the context is billed in addition to the totals, which do not include it.
+ * Undefined without a count of the input. Anthropic counts cached tokens separately from `input_tokens`; OpenAI counts them as
+ * part of the prompt. A compaction of the context is billed in addition to the totals, which do not include it.
  */
-export function usageOfMessage(raw: Fields): Usage {
-  const { iterations } = raw
+export function usageOfMessage(raw: Fields): Usage | undefined {
+  const { iterations, input_tokens: input } = raw
+  if (countOf(input) === undefined) return undefined
   const compactions = Array.isArray(iterations) ? iterations.filter(isCompaction) : []
   const parts = [raw, ...compactions]
   const sum = (read: (part: Fields) => number) => parts.reduce((total, part) => total + read(part), 0)

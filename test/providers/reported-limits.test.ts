@@ -52,3 +52,15 @@ test('other durations are read, and what is no limit is left out', () => {
   expect(of('many', '1s')).toBeUndefined()
   expect(limitsIn({})).toEqual([])
 })
+
+test('what no limit can be is left out: an endless one, and a reset in more than a day, such as a time in seconds', () => {
+  const of = (most: string, reset: string) =>
+    limitsIn({
+      'x-ratelimit-limit-tokens': most,
+      'x-ratelimit-remaining-tokens': '10',
+      'x-ratelimit-reset-tokens': reset,
+    })
+  expect(of('Infinity', '1s')).toEqual([])
+  for (const reset of ['1795000000', '400d', '9999-01-01T00:00:00Z'])
+    expect(of('100', reset)).toEqual([{ of: 'tokens', most: 100, left: 10, fullInMs: undefined }])
+})

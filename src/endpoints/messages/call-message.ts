@@ -2,6 +2,7 @@
 import { Verbatim, type Call, type MessageAnswer, type Provider } from '../../providers/contract.ts'
 import { providerItself } from '../../providers/work.ts'
 import { textBytes } from '../../money/prices/estimate.ts'
+import { fieldsOf } from '../../wire/json.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
@@ -50,7 +51,7 @@ function fromVendor(
   }
   const plain = answer instanceof Verbatim ? answer.value : answer
   const message = maker === bareMaker ? plain : sealedMessage(answerWithDigits(answer), maker)
-  context.meter.usage = usageOfMessage(message.usage ?? {})
+  context.meter.usage = usageOfMessage(fieldsOf(message.usage))
   context.meter.textBytes = textBytes(message.content)
   const { id, stop_reason: reason } = message
   context.meter.watch?.answered({ id, finishReasons: typeof reason === 'string' ? [reason] : [] })

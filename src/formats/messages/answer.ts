@@ -5,7 +5,7 @@ import type { Answer, Choice } from '../../conversation/parts.ts'
 import { GatewayError } from '../../errors.ts'
 import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { unreadable } from '../../providers/failure.ts'
-import { isRecord, stringOf } from '../../wire/json.ts'
+import { fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { Asked, Source } from '../format.ts'
 import { mediaText } from '../media.ts'
@@ -30,7 +30,7 @@ export function readAnswer(body: Fields, { maker, failure }: Source): Answer {
     id: stringOf(id),
     model: stringOf(model),
     choices: [{ blocks, end }],
-    usage: isRecord(usage) ? usageOfMessage(usage) : undefined,
+    usage: usageOfMessage(fieldsOf(usage)),
     counters: isRecord(usage) ? usage : undefined,
     own: ownOf('messages', body, messageFields),
   }

@@ -4,7 +4,7 @@ import type { Usage } from '../../wire/usage.ts'
 
 /** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
 export function usageOf(raw: unknown): Usage | undefined {
-  if (!isRecord(raw) || typeof raw['promptTokenCount'] !== 'number') return undefined
+  if (!isRecord(raw) || countOf(raw['promptTokenCount']) === undefined) return undefined
   const reasoning = count(raw['thoughtsTokenCount'])
   const prompt = count(raw['promptTokenCount']) + count(raw['toolUsePromptTokenCount'])
   const completion = count(raw['candidatesTokenCount']) + reasoning

@@ -37,7 +37,7 @@ export async function* speak(vendor: Vendor, call: Call<SpeechRequest>): AsyncGe
       const { files, finishReason } = candidateIn(value)
       reason = finishReason ?? fieldsOf(value['promptFeedback'])['blockReason'] ?? reason
       for (const { data, type } of files) {
-        const rate = Number(/rate=(\d+)/.exec(type)?.[1] ?? 24_000)
+        const rate = Number(/rate=(\d{1,9})/.exec(type)?.[1] ?? 24_000)
         if (!begun) yield { mediaType: isWav ? 'audio/wav' : `audio/pcm;rate=${rate}` }
         if (!begun && isWav) yield wavHead(rate)
         begun = true

@@ -15,9 +15,8 @@ import { yieldIfLarge } from '../yielding.ts'
 import { answeredError, type FaultReader } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
 import { DeltaTemplates } from './delta-template.ts'
-import { readMessageFrames } from './frames.ts'
+import { readMessageFrames, renamed } from './frames.ts'
 import { safeErrorText } from './safe-error-text.ts'
-import { renamed } from './frames.ts'
 import { expectsThinking, rejectsThinking, withoutPastThinking, withoutThinking } from './thinking.ts'
 
 /** The version of the API, unless the host names one. */

@@ -14,8 +14,7 @@ import { eventIn, type VendorEvent } from '../framing.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from '../chat-chunk.ts'
-import { FrameTemplates } from './template.ts'
-import { FrameTemplate } from './template.ts'
+import { FrameTemplate, type FrameTemplates } from './template.ts'
 
 export interface FrameOptions {
   /** The public model name that the frames must carry. Default: the vendor's name stays. */

@@ -96,8 +96,8 @@ class ResponseReader {
     const event = withoutOwnCosts(parseEvent(data, name), this.#options.costs)
     if (event.type === 'message') throw this.#options.failure(event['error'] ?? event)
     const { type, response, item, output_index: index } = event
-    const error =
-      type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
+    const hasFailed = type === 'error' || type === 'response.failed'
+    const error = (type === 'response.failed' && response?.error) || (event['error'] ?? (hasFailed ? event : undefined))
     if (error) throw billed(this.#options.failure(error), chatUsage(response?.usage, response?.output))
     if (type === 'response.output_item.added' && typeof item?.id === 'string' && !this.#options.parsed) {
       this.#itemField = `"item_id":${JSON.stringify(item.id)}`

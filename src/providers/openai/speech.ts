@@ -3,7 +3,7 @@ import { isMediaType } from '../../http/media-type.ts'
 import { readTokenUsage } from '../../wire/counts.ts'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { spokenUsage } from '../../wire/usage.ts'
-import { readJsonObject } from '../answer.ts'
+import { readJsonObject, requireFile } from '../answer.ts'
 import type { Call, SpeechPiece } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import type { OpenAIOptions } from './options.ts'
@@ -44,6 +44,7 @@ export async function* speak(
     if (pieces.length === 0) throw unreadable("the vendor's response has no audio")
     yield* pieces
   } else {
+    requireFile(transfer)
     if (contentType?.startsWith('audio/') === true) yield { mediaType: contentType }
     yield* transfer
   }

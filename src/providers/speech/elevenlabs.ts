@@ -1,5 +1,6 @@
 /** ElevenLabs. Source: its API reference, Stream speech. */
 import type { SpeechRequest } from '../../wire/speech.ts'
+import { requireFile } from '../answer.ts'
 import type { Client } from '../client.ts'
 import type { Call, Provider, SpeechPiece } from '../contract.ts'
 import { postJson, simpleVendor, type SimpleVendorOptions } from '../simple-vendor.ts'
@@ -40,6 +41,7 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
   const settings = typeof speed === 'number' && speed !== 1 ? { voice_settings: { speed } } : {}
   const path = `/text-to-speech/${encodeURIComponent(id)}/stream?output_format=${made}`
   const transfer = await postJson(client, call, path, { text: input, model_id: call.model, ...settings })
+  requireFile(transfer)
   // Characters are weighted by the model.
   const characters = Number(transfer.header('character-cost') ?? NaN)
   if (characters >= 0) yield { characters }

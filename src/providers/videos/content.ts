@@ -1,12 +1,13 @@
 /** The bytes of a finished video. */
 import { GatewayError } from '../../errors.ts'
-import { requireSuccess } from '../answer.ts'
+import { requireFile, requireSuccess } from '../answer.ts'
 import type { Transfer } from '../transfer.ts'
 import type { VideoContent } from '../video.ts'
 
 export async function contentOf(transfer: Transfer): Promise<VideoContent> {
   requireFound(transfer)
   if (transfer.status !== 206 && transfer.status !== 416) await requireSuccess(transfer)
+  if (transfer.status !== 416) requireFile(transfer)
   const headers: Record<string, string> = {}
   for (const name of ['content-type', 'content-length', 'content-range', 'accept-ranges']) {
     const value = transfer.header(name)

@@ -17,18 +17,22 @@ export async function download(
   let url = file
   for (let turn = 0; turn <= redirects && url !== null; turn++) {
     const client = clientAt(url)
-    const path = url.pathname + url.search
-    const transfer = await client.send({ method: 'GET', path, ...(range && { headers: { range } }), signal })
-    const location = transfer.header('location')
-    if (transfer.status < 300 || transfer.status >= 400 || location === undefined) {
-      // File stores respond with a 403 to an expired URL.
-      if (transfer.status === 403) throw transfer.fail(new GatewayError('not_found'))
-      const content = await contentOf(transfer)
-      return { ...content, body: closing(content.body, client) }
+    let body: VideoContent['body'] | undefined
+    try {
+      const path = url.pathname + url.search
+      const transfer = await client.send({ method: 'GET', path, ...(range && { headers: { range } }), signal })
+      const location = transfer.header('location')
+      if (transfer.status < 300 || transfer.status >= 400 || location === undefined) {
+        // File stores respond with a 403 to an expired URL.
+        if (transfer.status === 403) throw transfer.fail(new GatewayError('not_found'))
+        const content = await contentOf(transfer)
+        body = closing(content.body, client)
+        return { ...content, body }
+      }
+      url = URL.parse(location, url.href)
+    } finally {
+      if (body === undefined) await client.close()
     }
-    transfer.fail(new Error('the response is a redirect'))
-    await client.close()
-    url = URL.parse(location, url.href)
   }
   throw unreadable('the vendor returned an invalid URL of the file, or too many redirects', 'next')
 }

@@ -2,7 +2,7 @@
  * MiniMax (Hailuo). Source: its API reference (video_generation, query, files/retrieve). A finished job names a file, whose URL is
  * asked for when the video is downloaded.
  */
-import { fieldsOf } from '../../wire/json.ts'
+import { entryIn, fieldsOf } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Client } from '../client.ts'
 import { minimaxStatus } from '../minimax-status.ts'
@@ -49,7 +49,7 @@ const dialect: VideoDialect = {
   check: (id) => ({ method: 'GET', path: `/query/video_generation?task_id=${id}` }),
   errorIn: (answer) => (fieldsOf(answer)['status'] === 'Fail' ? undefined : minimaxStatus(answer)),
   statusOf({ status, file_id: file, base_resp: result }) {
-    const state = stateOf(states[String(status)] ?? status, false)
+    const state = stateOf(entryIn(states, status) ?? status, false)
     if (state === 'failed') {
       const { status_code: code, status_msg: reason } = fieldsOf(result)
       return sensitive.has(code) ? refusedStatus : failedStatus(reason ?? status)

@@ -1,4 +1,5 @@
 /** Translates vendors' states and errors of a video job. */
+import { entryIn } from '../../wire/json.ts'
 import type { VideoStatus } from '../video.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { VideoStatus } from '../video.ts'
  */
 export function stateOf(word: unknown, hasVideo: boolean): 'pending' | 'processing' | 'completed' | 'failed' {
   const name = typeof word === 'string' ? word.toLowerCase() : ''
-  const known = states[name]
+  const known = entryIn(states, name)
   if (known !== undefined) return known
   if (hasVideo) return 'completed'
   return /fail|error|cancel|expire|reject|abort|moderat/.test(name) ? 'failed' : 'processing'

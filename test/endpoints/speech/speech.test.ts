@@ -234,3 +234,15 @@ test(`of ${leaving} clients that leave half-way, each pays for what was made, an
   }
   expect((await gateway.admin.accounts.find('acme'))?.held).toBe('0')
 }, 60_000)
+
+test.each<[string, (baseURL: string) => Provider]>([
+  ['OpenAI', (baseURL) => openai({ baseURL, preset: 'groq', apiKey: 'k' })],
+  ['ElevenLabs', (baseURL) => elevenlabs({ baseURL, apiKey: 'k' })],
+])('a page that a proxy sends in the place of audio is an error: %s', async (_, make) => {
+  const page: VendorReply = (__, response) => void response.setHeader('content-type', 'text/html').end('<p>canary')
+  const { url, receipt } = await over(page, make)
+  const answer = await speak(url)
+  expect(answer.status).toBe(503)
+  expect(await answer.text()).not.toContain('canary')
+  expect(await receipt()).toMatchObject({ outcome: 'failed', usage: { total_tokens: 0 } })
+})

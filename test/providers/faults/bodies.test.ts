@@ -137,6 +137,11 @@ describe.each([
   })
 })
 
+test('an error that is compressed, although that was not requested, has its status', async () => {
+  const vendor: Script = (line) => line.answer('429', json, gzipSync('{}'), { 'content-encoding': 'gzip' })
+  for (const stream of [false, true]) expectRefused(await runFault({ vendor }, stream), tooMany)
+})
+
 test('a non-streaming client gets JSON of any content type; a streaming client gets a 503', async () => {
   expectComplete(await runFault({ vendor: saying('text/plain', whole) }, false), 'Hello!')
   const met = await runFault({ vendor: saying('text/plain', whole) }, true)

@@ -1,5 +1,5 @@
 /** Recorded responses yield the same events wherever their bytes are cut. */
-import { ContentFrames } from 'modelhatch/providers'
+import { ContentFrames, retrySame } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { readResponseEvents } from '../../../src/providers/openai/response-events.ts'
 import { hasShared, sharedBytes } from '../../shared.ts'
@@ -111,4 +111,22 @@ describe
     )
     expect(repeated).toEqual([])
   })
+})
+
+test('a response that has failed without an error object fails, with the usage that the vendor bills', async () => {
+  const response = {
+    id: 'resp_1',
+    status: 'failed',
+    error: null,
+    output: [],
+    usage: { input_tokens: 3, output_tokens: 4 },
+  }
+  const bytes = Buffer.from(`data: ${JSON.stringify({ type: 'response.failed', response })}\n\n`)
+  const source = (async function* () {
+    yield bytes
+  })()
+  const failure = () => retrySame(new Error('failed'))
+  const events = readResponseEvents(source, { rename: undefined, parsed: true, failure })
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+  await expect(events.next()).rejects.toMatchObject({ billed: { usage } })
 })

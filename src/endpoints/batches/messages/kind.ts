@@ -1,6 +1,7 @@
 /** Batches of messages, as the steps of all batches see them. */
 import type { Receipt } from '../../../money/receipt.ts'
 import { fieldsOf, type Fields } from '../../../wire/json.ts'
+import { textBytes } from '../../../money/prices/estimate.ts'
 import { usageOfMessage } from '../../../wire/message-usage.ts'
 import { messages } from '../../messages/messages.ts'
 import { vendorId, type BatchLine, type StoredBatch } from '../batch-task.ts'
@@ -38,7 +39,9 @@ function receiptOf(batch: StoredBatch, line: BatchLine, { type, message }: Field
   if (type !== 'succeeded')
     return unmadeReceipt(batch, line, messages.name, type === 'canceled' || type === 'expired' ? type : 'errored')
   const { meter, receipt } = measured(batch, line, messages.name)
-  meter.usage = usageOfMessage(fieldsOf(fieldsOf(message)['usage']))
+  const { usage, content } = fieldsOf(message)
+  meter.usage = usageOfMessage(fieldsOf(usage))
+  meter.textBytes = textBytes(content)
   meter.end('completed')
   return receipt()
 }
