@@ -1,4 +1,5 @@
 /** Reads the events of one stream from its frames, and enforces the bounds on them. */
+import { isJson } from '../http/json.ts'
 import { maxEvents, maxLines, requireBounded, tooMany } from './answer-bounds.ts'
 import { unreadable } from './failure.ts'
 import { eventIn, type VendorEvent } from './framing.ts'
@@ -20,6 +21,14 @@ export class EventReader {
     }
     if (event !== undefined) requireBounded(event.data)
     return event
+  }
+
+  /** The event after the last blank line, which some vendors omit; undefined for the beginning of a broken one. */
+  last(rest: string): VendorEvent | undefined {
+    const event = eventIn(rest)
+    if (event === undefined) return undefined
+    requireBounded(event.data)
+    return isJson(event.data) || event.data.trim() === '[DONE]' ? event : undefined
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads JSON values from an event stream, for vendors whose format is not OpenAI's. */
 import { EventReader } from './event-reader.ts'
 import { unreadable } from './failure.ts'
-import { eventIn, Framer, type VendorEvent } from './framing.ts'
+import { Framer, type VendorEvent } from './framing.ts'
 
 /**
  * Yields the JSON values of the events, in batches that arrived together. An event that cannot be read is yielded as the
@@ -19,8 +19,7 @@ export async function* readValues(
     const values = frames.flatMap((frame) => valueOf(frame, events, parse))
     if (values.length > 0) yield values
   }
-  // Some vendors omit the last blank line. A remainder that is not JSON is the beginning of a broken event.
-  const last = valueIn(eventIn(framer.rest()), parse).filter((value) => !(value instanceof Error))
+  const last = valueIn(events.last(framer.rest()), parse)
   if (last.length > 0) yield last
 }
 

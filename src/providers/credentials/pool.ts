@@ -1,5 +1,6 @@
 /** Several keys at one vendor: each request takes one that works, and those of a conversation the same one. */
 import { draw, seedOf, type Seed } from '../../conversation/draws.ts'
+import { boundedCache } from '../../records/bounded-cache.ts'
 import { ProviderError } from '../failure.ts'
 import type { AuthHeaders, Credentials, KeyHolder, Refusal, UnsignedRequest } from './contract.ts'
 
@@ -18,7 +19,7 @@ class PooledKey {
   readonly seed: Seed
   #pausedUntil = 0
   #isTried = false
-  readonly #models = new Map<string, number>()
+  readonly #models = boundedCache<string, number>(maxModels)
 
   constructor(name: string, holder: KeyHolder, index: number) {
     this.holder = holder
@@ -51,7 +52,6 @@ class PooledKey {
 
   /** A 403 may concern the model alone. */
   pauseFor(model: string, until: number): void {
-    if (this.#models.size >= maxModels) this.#models.clear()
     this.#models.set(model, until)
   }
 }

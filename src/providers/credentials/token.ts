@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { boundedCache } from '../../records/bounded-cache.ts'
 import type { AuthHeaders, KeyHolder, RequestFacts } from './contract.ts'
 import { limitMs, Renewed, type Lasting } from './renewed.ts'
 
@@ -53,7 +53,7 @@ export class TokenCache implements KeyHolder {
   readonly #headersOf: (key: string) => AuthHeaders
   /** Undefined if the key depends on the context. */
   readonly #shared: Renewed<AuthHeaders> | undefined
-  readonly #own: LRUCache<string, Renewed<AuthHeaders>> | undefined
+  readonly #own = boundedCache<string, Renewed<AuthHeaders>>(mostContexts)
   readonly #of = new WeakMap<AuthHeaders, Renewed<AuthHeaders>>()
 
   constructor(source: KeySource, headersOf: (key: string) => AuthHeaders) {
@@ -61,7 +61,6 @@ export class TokenCache implements KeyHolder {
     this.#headersOf = headersOf
     // What gets no context cannot depend on it.
     if (source.length === 0) this.#shared = this.#renewed(source as () => Key | Promise<Key>)
-    else this.#own = new LRUCache({ max: mostContexts })
   }
 
   headers(about: RequestFacts): AuthHeaders | Promise<AuthHeaders> {
@@ -74,10 +73,10 @@ export class TokenCache implements KeyHolder {
 
   #ownOf({ account, model }: RequestFacts): Renewed<AuthHeaders> {
     const name = JSON.stringify([account, model])
-    let own = this.#own?.get(name)
+    let own = this.#own.get(name)
     if (own === undefined) {
       own = this.#renewed(() => this.#source({ account, model, signal: AbortSignal.timeout(limitMs) }))
-      this.#own?.set(name, own)
+      this.#own.set(name, own)
     }
     return own
   }

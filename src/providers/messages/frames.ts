@@ -4,14 +4,13 @@
  */
 import { isAscii } from 'node:buffer'
 import type { Flow } from '../../http/flow.ts'
-import { isJson } from '../../http/json.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageEvent } from '../../wire/messages.ts'
 import { unreadable } from '../failure.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import type { WordView } from '../frame-window.ts'
-import { eventIn, jsonIn, type VendorEvent } from '../framing.ts'
+import { jsonIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
 import { DeltaTemplate, type DeltaTemplates } from './delta-template.ts'
 import { MessageProgress, newBatch, type Batch } from './progress.ts'
@@ -55,11 +54,10 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     return this.#progress.done
   }
 
-  /** Some vendors omit the blank line after the last event. */
   protected readRest(): void {
     const rest = this.window.rest()
-    const event = eventIn(rest)
-    if (event !== undefined && isJson(event.data)) {
+    const event = this.events.last(rest)
+    if (event !== undefined) {
       const batch = newBatch(0)
       const taken = this.#event(event, `${rest.trimEnd()}\n\n`, batch)
       if (typeof taken === 'string') batch.changed.push(taken)

@@ -5,12 +5,11 @@
  */
 import { isAscii } from 'node:buffer'
 import type { Flow } from '../../http/flow.ts'
-import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import { WordView } from '../frame-window.ts'
-import { eventIn, type VendorEvent } from '../framing.ts'
+import type { VendorEvent } from '../framing.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from '../chat-chunk.ts'
@@ -75,10 +74,9 @@ class FrameReader extends FrameFlow<ChatPiece> {
     return this.#done
   }
 
-  /** Some vendors omit the blank line after the last event. */
   protected readRest(): void {
-    const event = eventIn(this.window.rest())
-    if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
+    const event = this.events.last(this.window.rest())
+    if (event !== undefined) this.#event(event)
     const complete = this.#finished.size > 0 && this.#finished.size === this.#begun.size
     if (!this.#done && !complete) throw unreadable("the vendor's stream ended before the response was complete")
     this.#done = true
@@ -159,7 +157,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
   /** True if the frame needs no change, and the template matches it now. */
   #event({ name, data }: VendorEvent, frame?: Buffer): boolean {
     if (data === '') return false
-    if (isDone(data)) return !(this.#done = true)
+    if (data.trim() === '[DONE]') return !(this.#done = true)
     const chunk = parseChunk(data)
     const fault = faultIn(chunk, name)
     if (fault !== undefined) {
@@ -199,10 +197,6 @@ class FrameReader extends FrameFlow<ChatPiece> {
     }
     return (this.#rename === undefined || nameBytes > 0) && choices.every((index) => this.#begun.has(index))
   }
-}
-
-function isDone(data: string): boolean {
-  return data.trim() === '[DONE]'
 }
 
 /** One chunk with the texts of several frames. */

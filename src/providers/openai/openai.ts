@@ -1,8 +1,7 @@
 /** The provider for OpenAI, and for any vendor with an OpenAI-compatible API. */
 import { createHash } from 'node:crypto'
 import { checkKnown } from '../../records/known-options.ts'
-import { readJsonObject } from '../answer.ts'
-import type { Provider, Call, ModerationAnswer } from '../contract.ts'
+import { Verbatim, type Provider, type Call, type ModerationAnswer } from '../contract.ts'
 import { NativeMessages } from '../messages/native.ts'
 import { listModels } from '../models.ts'
 import { numberOf, stringOf, type Fields } from '../../wire/json.ts'
@@ -12,7 +11,6 @@ import { embed } from './embeddings.ts'
 import { editImages, generateImages, varyImage } from './images.ts'
 import { costsOf, withPreset } from './presets.ts'
 import { keyWarnings, pathWarnings } from '../option-warnings.ts'
-import { withoutOwnCosts } from '../own-costs.ts'
 import { rankingIn } from '../ranking.ts'
 import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
@@ -153,19 +151,17 @@ function translatesSpeech({ preset }: OpenAIOptions): boolean {
 }
 
 async function decide(vendor: Vendor, call: Call<DecisionRequest>): Promise<DecisionList> {
-  const { transfer, failure } = await vendor.post('/decisions', call)
-  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
-  const { error } = value as { readonly error?: unknown }
-  if (error) throw failure(error)
-  return value as unknown as DecisionList
+  return valueOf(await readComplete<DecisionList>(await vendor.post('/decisions', call), vendor.client.answerBytes))
 }
 
 async function rerank(vendor: Vendor, call: Call<RerankRequest>): Promise<RerankAnswer> {
-  const { transfer, failure } = await vendor.post('/rerank', call)
-  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
-  const { error } = value as { readonly error?: unknown }
-  if (error) throw failure(error)
-  return rankingIn(withoutOwnCosts(value, call.costs))
+  // Some servers answer with a list, which has no name.
+  const started = { ...(await vendor.post('/rerank', call)), rename: undefined }
+  return rankingIn(valueOf(await readComplete<object>(started, vendor.client.answerBytes)))
+}
+
+function valueOf<T>(answer: T | Verbatim<T>): T {
+  return answer instanceof Verbatim ? answer.value : answer
 }
 
 function modelIn({ id, created, owned_by: owner }: Fields) {

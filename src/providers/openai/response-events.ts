@@ -3,12 +3,11 @@
  * bytes, together with all others that arrived with them. All other frames are parsed, and so are deltas that are not in
  * OpenAI's usual form: without a sequence number, without the event's name, or with an id that is not the item's.
  */
-import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { billed, unreadable } from '../failure.ts'
 import type { FrameSource } from '../frame-flow.ts'
-import { eventIn, Framer, jsonIn, type VendorEvent } from '../framing.ts'
+import { Framer, jsonIn, type VendorEvent } from '../framing.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import { isRecord } from '../../wire/json.ts'
 import { chatUsage } from '../../wire/response-usage.ts'
@@ -84,10 +83,10 @@ class ResponseReader {
     else if (plain < frames.length) yield new ContentFrames(frames.subarray(plain), textBytes)
   }
 
-  /** The connection has ended. Some vendors omit the blank line after the last event. */
+  /** The connection has ended. */
   *end(): Generator<ResponsePiece> {
-    const event = eventIn(this.#framer.rest())
-    if (event !== undefined && isJson(event.data)) yield* this.#event(event)
+    const event = this.#events.last(this.#framer.rest())
+    if (event !== undefined) yield* this.#event(event)
     if (!this.done) throw unreadable("the vendor's stream ended before the response was complete")
   }
 

@@ -65,7 +65,7 @@ export async function sendCorrected(
     if (transfer.status !== 400) return transfer
     const correction = correctionFor(await readError(transfer), call, changes)
     if (correction === undefined) return transfer
-    if ('include' in correction) vendor.plainReasoning.add(model)
+    if ('include' in correction) vendor.plainReasoning.set(model, true)
     changes = { ...changes, ...correction }
   }
 }

@@ -1,4 +1,5 @@
 /** Sends requests to a vendor with an OpenAI-compatible API: shared by all methods of its provider. */
+import type { LRUCache } from 'lru-cache'
 import { formBody } from '../../http/form-body.ts'
 import { amendForm, changesTo, type Form } from '../../http/form.ts'
 import { hasSucceeded, readError, requireSuccess } from '../answer.ts'
@@ -7,6 +8,7 @@ import { Client, jsonBody, sentFor, type ClientOptions } from '../client.ts'
 import type { AuthHeaders } from '../credentials/contract.ts'
 import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
+import { boundedCache } from '../../records/bounded-cache.ts'
 import { fieldsOf, type Fields } from '../../wire/json.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
@@ -32,16 +34,18 @@ export interface StartedResponse {
 /** Model names can come from clients. */
 const maxModels = 1_000
 
+type Models = LRUCache<string, true>
+
 export class Vendor {
   /** Models that turned out to have no text completions. */
-  readonly onlyChats: BoundedSet = new BoundedSet()
+  readonly onlyChats: Models = boundedCache(maxModels)
   /** Models that turned out to have no compactions. */
-  readonly neverCompacts: BoundedSet = new BoundedSet()
+  readonly neverCompacts: Models = boundedCache(maxModels)
   /** Models that rejected a request for encrypted reasoning. */
-  readonly plainReasoning: BoundedSet = new BoundedSet()
+  readonly plainReasoning: Models = boundedCache(maxModels)
   readonly client: Client
   readonly #options: OpenAIOptions
-  readonly #templates = new Map<string, FrameTemplates>()
+  readonly #templates = boundedCache<string, FrameTemplates>(maxModels)
 
   /** `connect`: makes the client. Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions, connect: (options: ClientOptions) => Client = (given) => new Client(given)) {
@@ -122,11 +126,11 @@ export class Vendor {
   }
 
   /** Whether the vendor has no such endpoint, or this model: then the model is added to `without`. */
-  async lacks(transfer: Transfer, call: Call<unknown>, without: Set<string>): Promise<boolean> {
+  async lacks(transfer: Transfer, call: Call<unknown>, without: Models): Promise<boolean> {
     if (transfer.status !== 404 && transfer.status !== 405) return false
     const error = await readError(transfer)
     if (fieldsOf(error)['code'] === 'model_not_found') throw this.started(transfer, call).failure(error)
-    without.add(this.modelOf(call))
+    without.set(this.modelOf(call), true)
     return true
   }
 
@@ -144,19 +148,8 @@ export class Vendor {
 
   #templatesOf(model: string): FrameTemplates {
     let templates = this.#templates.get(model)
-    if (templates === undefined) {
-      if (this.#templates.size >= maxModels) this.#templates.clear()
-      this.#templates.set(model, (templates = new FrameTemplates()))
-    }
+    if (templates === undefined) this.#templates.set(model, (templates = new FrameTemplates()))
     return templates
-  }
-}
-
-/** A set of model names that is cleared at a size that no host reaches. */
-class BoundedSet extends Set<string> {
-  override add(value: string): this {
-    if (this.size >= maxModels) this.clear()
-    return super.add(value)
   }
 }
 

@@ -29,7 +29,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       const status = dialect.errorIn?.(value as Fields)
       if (status !== undefined) throw vendorError({ status, openModel: call.openModel, sent: fields.field })
       const id = dialect.idOf(value as Fields)
-      if (id === undefined || id === '') throw unreadable("the vendor's response has no job id", 'next')
+      if (id === undefined) throw unreadable("the vendor's response has no job id", 'next')
       return { id }
     },
     async check(operation, context) {

@@ -9,7 +9,7 @@ import type { VideoAbilities } from '../video.ts'
 import { ratioOf } from './aspect-ratio.ts'
 import type { VideoDialect } from './dialect.ts'
 import { pictureUrl } from './picture.ts'
-import { endedStatus, stateOf } from './states.ts'
+import { endedStatus, nonEmptyText, stateOf } from './states.ts'
 import { abilitiesOf, readVideoOptions, type Setting } from './video-options.ts'
 
 export const runwayVersion = '2024-11-06'
@@ -39,7 +39,7 @@ export const runwayVideos: VideoDialect = {
     if (picture === undefined) return { path: '/text_to_video', body }
     return { path: '/image_to_video', body: { ...body, promptImage: pictureUrl(request, picture, true) } }
   },
-  idOf: ({ id }) => (typeof id === 'string' ? id : undefined),
+  idOf: ({ id }) => nonEmptyText(id),
   check: (id) => ({ method: 'GET', path: `/tasks/${id}` }),
   statusOf({ status, output, failureCode, progress }) {
     const [url] = itemsOf(output)

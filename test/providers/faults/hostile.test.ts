@@ -188,3 +188,9 @@ describe.each([
     }
   })
 })
+
+test('the last event, whose blank line is missing, has the bounds of all others', async () => {
+  const last = `data: {"x":[${'{},'.repeat(300_000)}{}],"choices":[]}`
+  const met = await runFault({ vendor: streaming(...events.slice(0, 5), last) }, true)
+  expect(met.receipt).toMatchObject({ outcome: 'failed', code: 'service_unavailable' })
+})
