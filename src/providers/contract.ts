@@ -38,23 +38,7 @@ import type { VideoProvider } from './video.ts'
 import type { BatchProvider, FileBatchProvider } from './batches.ts'
 import type { OptionWarning } from './option-warnings.ts'
 
-export type {
-  GeneratedAnswer,
-  ChatAnswer,
-  ChatPiece,
-  CompletionAnswer,
-  CompletionPiece,
-  EmbeddingAnswer,
-  ModerationAnswer,
-  ResponseAnswer,
-  ResponsePiece,
-  MessageAnswer,
-  ContentAnswer,
-  ImageAnswer,
-  InteractionAnswer,
-  SpeechPiece,
-  TranscriptAnswer,
-} from './answers.ts'
+export type * from './answers.ts'
 export type { Call } from './call.ts'
 export { ContentFrames, EmbeddingText, Verbatim } from './as-received.ts'
 

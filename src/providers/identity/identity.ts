@@ -3,8 +3,11 @@ import type { ExpiringHeaders, ExpiringToken } from '../credentials/token.ts'
 import { bearer } from '../credentials/key.ts'
 import { exchanged, type IdentityToken } from './exchange.ts'
 
-const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
-const jwt = 'urn:ietf:params:oauth:token-type:jwt'
+const exchangeOf = (subject: string) => ({
+  grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+  subject_token: subject,
+})
 
 /** A service account at OpenAI. */
 export interface OpenAIIdentity {
@@ -27,13 +30,7 @@ export interface OpenAIIdentity {
 export function openaiIdentity(options: OpenAIIdentity): () => Promise<ExpiringToken> {
   const { identityProviderId, serviceAccountId, token, url = 'https://auth.openai.com/oauth/token' } = options
   const ids = { identity_provider_id: identityProviderId, service_account_id: serviceAccountId }
-  const fields = (subject: string) => ({
-    grant_type: exchange,
-    subject_token_type: jwt,
-    subject_token: subject,
-    ...ids,
-  })
-  return () => exchanged({ url, token, fields })
+  return () => exchanged({ url, token, fields: (subject) => ({ ...exchangeOf(subject), ...ids }) })
 }
 
 /** A federation policy at OpenRouter. */
@@ -54,13 +51,7 @@ export interface OpenRouterIdentity {
  */
 export function openrouterIdentity(options: OpenRouterIdentity): () => Promise<ExpiringToken> {
   const { federationPolicyId, token, url = 'https://openrouter.ai/api/v1/oauth/token' } = options
-  const policy = { federation_policy_id: federationPolicyId }
-  const fields = (subject: string) => ({
-    grant_type: exchange,
-    subject_token_type: jwt,
-    subject_token: subject,
-    ...policy,
-  })
+  const fields = (subject: string) => ({ ...exchangeOf(subject), federation_policy_id: federationPolicyId })
   return () => exchanged({ url, token, fields, asForm: true })
 }
 

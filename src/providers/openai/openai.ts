@@ -62,7 +62,7 @@ function providerOf(given: OpenAIOptions, options: OpenAIOptions, vendor: Vendor
     moderate: (call) => moderate(vendor, call),
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
-    ...(variesImages(given) && { varyImage: (call) => varyImage(vendor, call) }),
+    ...(mayBeOpenAI(given) && { varyImage: (call) => varyImage(vendor, call) }),
     speak: (call) => speak(vendor, call, options, hasResponses(options) || options.preset === 'azure'),
     transcribe: (call) => transcribe(vendor, call, '/audio/transcriptions', options),
     ...(translatesSpeech(given) && {
@@ -81,7 +81,7 @@ function providerOf(given: OpenAIOptions, options: OpenAIOptions, vendor: Vendor
     ...(given.preset !== 'azure' && {
       models: ({ signal }) => listModels(vendor.client, { path: '/models', field: 'data', signal }, modelIn),
     }),
-    ...(decides(given) && { decide: (call) => decide(vendor, call) }),
+    ...(mayBeOpenAI(given) && { decide: (call) => decide(vendor, call) }),
     ...(ranks(given) && { rerank: (call) => rerank(vendor, call) }),
     ...(video && { video }),
     ...(options.batches && {
@@ -124,8 +124,8 @@ function batchedBy(options: OpenAIOptions): readonly string[] {
   return (options.batches ?? []).filter((path) => path !== '/v1/responses' || hasResponses(options))
 }
 
-/** OpenAI, and servers that may have its endpoint. */
-function decides({ preset }: OpenAIOptions): boolean {
+/** OpenAI, and servers that may have the endpoints that no other vendor has: decisions, and variations of images. */
+function mayBeOpenAI({ preset }: OpenAIOptions): boolean {
   return preset === undefined || preset === 'openai'
 }
 
@@ -133,11 +133,6 @@ function decides({ preset }: OpenAIOptions): boolean {
 function ranks({ preset, baseURL }: OpenAIOptions): boolean {
   if (preset === undefined) return baseURL !== undefined
   return ['llamacpp', 'openrouter', 'together', 'vllm'].includes(preset)
-}
-
-/** OpenAI's own API and servers with it. None of the other vendors has this endpoint. */
-function variesImages({ preset }: OpenAIOptions): boolean {
-  return preset === undefined || preset === 'openai'
 }
 
 /** Vendors that say what calls cost, and those that may. */

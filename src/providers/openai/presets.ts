@@ -7,26 +7,6 @@ import type { CostsOf } from '../costs/contract.ts'
 import { openaiCosts, type KnownVendor } from '../costs/lists.ts'
 import type { OpenAIOptions, PresetName } from './options.ts'
 
-export type Preset = Pick<
-  OpenAIOptions,
-  | 'baseURL'
-  | 'keyHeader'
-  | 'tokenLimit'
-  | 'usageInStreams'
-  | 'pastFields'
-  | 'messageNames'
-  | 'wantsReasoning'
-  | 'developerRole'
-  | 'shortCallIds'
-  | 'chatTraits'
-  | 'rename'
-  | 'dropParams'
-  | 'promptCacheKey'
-  | 'markedModels'
-  | 'embeddingBatch'
-  | 'batches'
->
-
 /** Fields that do not change the response. */
 const hints = ['user', 'safety_identifier', 'store', 'metadata', 'service_tier', 'prompt_cache_key']
 
@@ -54,7 +34,7 @@ export function costsOf({ preset, baseURL, messages = false }: OpenAIOptions, ha
 /** The endpoints that batches of OpenAI and Azure have, as far as the gateway serves them. */
 const batched = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/completions']
 
-export const presets: Readonly<Record<PresetName, Preset>> = {
+export const presets: Readonly<Record<PresetName, OpenAIOptions>> = {
   openai: {
     baseURL: 'https://api.openai.com/v1',
     pastFields: [],
