@@ -32,7 +32,10 @@ export async function transcribe(
   const { response_format: format = 'json' } = call.request
   const bytes = await readBounded(started.transfer, maxBytes)
   const plain = format === 'text' || format === 'srt' || format === 'vtt'
-  if (plain && !isMediaType(started.transfer.contentType, 'application/json')) return bytes.toString('utf8')
+  const { contentType } = started.transfer
+  // A page is that of a proxy.
+  const isText = !isMediaType(contentType, 'application/json') && !isMediaType(contentType, 'text/html')
+  if (plain && isText) return bytes.toString('utf8')
   const answer = transcriptIn(bytes, plain, started)
   return preset === 'mistral' ? namedAsOpenAI(answer, call.request) : answer
 }
