@@ -28,7 +28,8 @@ export class EventReader {
     const event = eventIn(rest)
     if (event === undefined) return undefined
     requireBounded(event.data)
-    return isJson(event.data) || event.data.trim() === '[DONE]' ? event : undefined
+    if (event.data.trim() === '[DONE]') return { ...event, data: '[DONE]' }
+    return isJson(event.data) ? event : undefined
   }
 }
 
