@@ -64,7 +64,7 @@ export class KeyChanges {
     throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
   }
 
-  /** If the key, its entry in the audit log or what follows fails, nobody gets the new key: it is revoked then. */
+  /** Inserts a key, logs that in the audit log, and calls `follow`. Revokes the key if one of these fails: its owner never receives it. */
   async #add<T>(record: KeyRecord, follow: () => Promise<T>): Promise<T> {
     try {
       const insert = (store: KeyStore) => requireMethod(store, 'insert', 'keys').insert(record)
@@ -80,7 +80,7 @@ export class KeyChanges {
     }
   }
 
-  /** Returns whether the store has made the change. The audit log may be what does not work. */
+  /** Returns whether the store has made the change. Goes on without the audit log, which may be what has failed. */
   async #undo(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<boolean> {
     try {
       const { before, after } = await this.#write(account, id, change)

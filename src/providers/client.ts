@@ -169,7 +169,7 @@ export class Client {
     return pool
   }
 
-  /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or what was asked for is compressed. */
+  /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails, or if a successful response is compressed. */
   send(request: VendorRequest): Promise<Transfer> {
     return this.#credentials === undefined ? this.#send(request) : this.#sendSigned(request, this.#credentials)
   }

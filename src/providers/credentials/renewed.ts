@@ -43,7 +43,10 @@ export class Renewed<T> {
     return kept.value
   }
 
-  /** The vendor refused the value before its end. True if another can be had at once: one request may have renewed it already. */
+  /**
+   * The vendor refused the value before its end. Returns whether the request can be repeated with another one now, which another
+   * request may have got already.
+   */
   discard(value: T): boolean {
     if (this.#kept?.value !== value) return true
     const now = Date.now()

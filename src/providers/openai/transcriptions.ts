@@ -33,7 +33,7 @@ export async function transcribe(
   const bytes = await readBounded(started.transfer, maxBytes)
   const plain = format === 'text' || format === 'srt' || format === 'vtt'
   const { contentType } = started.transfer
-  // A page is that of a proxy.
+  // No format is HTML: a proxy has answered.
   const isText = !isMediaType(contentType, 'application/json') && !isMediaType(contentType, 'text/html')
   if (plain && isText) return bytes.toString('utf8')
   const answer = transcriptIn(bytes, plain, started)

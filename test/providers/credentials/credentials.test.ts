@@ -197,7 +197,7 @@ describe('a key of two after its pause', () => {
   test('is not asked forever by one request, however short the pauses are', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     let asked = 0
-    // The pause of the other key is over by then.
+    // Each answer takes longer than the pause of the key that was refused before.
     const refusal = () => {
       vi.setSystemTime(Date.now() + 10)
       return ++asked < 50 ? 429 : 200
