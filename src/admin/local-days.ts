@@ -1,6 +1,6 @@
 import { offsetsIn } from '../records/calendar.ts'
 import { comparing } from '../records/compare.ts'
-import { mapInTurns } from '../records/in-turns.ts'
+import { mapInTurns } from './in-turns.ts'
 import type { UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 
 /** No gateway has older records. Before it, days have the offset from UTC that they had at this time. */

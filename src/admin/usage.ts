@@ -21,7 +21,7 @@ import {
   time as timeRule,
   usageSums,
 } from './questions.ts'
-import { mapInTurns } from '../records/in-turns.ts'
+import { mapInTurns } from './in-turns.ts'
 import { mapPage } from '../records/page.ts'
 import { picked } from '../records/picked.ts'
 import type { AdminServices } from './services.ts'

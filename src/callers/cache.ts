@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache'
 import { longestTimerMs } from '../http/deadline.ts'
-import { boundedCache } from '../records/bounded-cache.ts'
+import { boundedCache } from '../bounded-cache.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
 /** How long and how many API keys are cached. */

@@ -20,9 +20,12 @@ interface Rules {
 export type ReadOrder<Request> = (exchange: Exchange, sizes: Sizes) => Order<Request> | Promise<Order<Request>>
 
 /** Reads and validates requests in JSON. Fields that the schema does not know are allowed. */
-export function jsonReader<Request>(schema: z.ZodObject, { stream, unread, more }: Rules = {}): ReadOrder<Request> {
+export function jsonReader<Request>(
+  schema: () => z.ZodObject,
+  { stream, unread, more }: Rules = {},
+): ReadOrder<Request> {
   const orderOf = (body: JsonBody) => {
-    check(schema, body, unread)
+    check(schema(), body, unread)
     more?.(body)
     return jsonOrder<Request>(body, stream)
   }

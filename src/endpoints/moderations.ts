@@ -21,13 +21,14 @@ import { defineEndpoint } from './define.ts'
 import type { CallEndpoint, Order } from './endpoint.ts'
 import { jsonOrder, overlaid } from './order.ts'
 import { readVendor } from './read-vendor.ts'
+import { lazy } from '../records/lazy.ts'
 
 const defaultModel = 'omni-moderation-latest'
 
 /** The estimated tokens of an inline image; the length of its base64 text would be far too high. */
 const imageTokens = 1_000
 
-const schema = z.looseObject({ model: z.string().min(1) })
+const schema = lazy(() => z.looseObject({ model: z.string().min(1) }))
 
 /** `POST /v1/moderations`. */
 export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verbatim<ModerationList>> = defineEndpoint({
@@ -54,7 +55,7 @@ export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verba
 
 async function readModeration(exchange: Exchange, sizes: Sizes): Promise<Order<ModerationRequest>> {
   const body = await readJson(exchange, sizes, { model: defaultModel })
-  check(schema, body)
+  check(schema(), body)
   const input = body.get('input')
   checkInput(input)
   const order = jsonOrder<ModerationRequest>(body, false)

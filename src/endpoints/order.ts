@@ -5,6 +5,7 @@ import { amendForm, changesTo } from '../http/form.ts'
 import { JsonBody, type JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
 import { serialize } from '../providers/yielding.ts'
+import { changesWithDigits } from './digits.ts'
 import type { Order } from './endpoint.ts'
 
 /**
@@ -73,7 +74,10 @@ export function madeOrder<Request extends { readonly model: string }>(request: R
   }
 }
 
-/** A copy of an order with some fields changed (undefined: removed). Its form is not changed. */
+/**
+ * A copy of an order with some fields changed (undefined: removed). Its form is not changed. What its vendors get as JSON keeps the
+ * digits of large integers.
+ */
 export function amendOrder<Amended extends Order<unknown>>(
   order: Amended,
   changes: Readonly<Record<string, unknown>>,
@@ -83,7 +87,10 @@ export function amendOrder<Amended extends Order<unknown>>(
       return { ...(order.request as object), ...changes }
     },
     field: (name: string) => (Object.hasOwn(changes, name) ? changes[name] : order.field(name)),
-    json: (more: Record<string, unknown>) => order.json({ ...changes, ...more }),
+    json: (more: Record<string, unknown>) => {
+      const exact = order.hasLongNumber === true ? changesWithDigits(order, changes) : changes
+      return order.json({ ...exact, ...more })
+    },
   }) as unknown as Amended
 }
 

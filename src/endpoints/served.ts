@@ -47,7 +47,7 @@ export class Served<R, A> implements Trial<A> {
   /** The last turn in a queue. */
   #turn: Turn | undefined
   /** Whether the attempt waits for its turn, so that nothing is sent. */
-  #isWaiting = false
+  isWaiting = false
   #provider: Provider | undefined
   /** The attempt in progress, or the one whose response is sent. */
   #attempt: AttemptWatch | undefined
@@ -106,7 +106,7 @@ export class Served<R, A> implements Trial<A> {
 
   attempt(deployment: Deployment): Promise<A> {
     if (this.#queues === undefined) return this.#call(deployment)
-    this.#isWaiting = true
+    this.isWaiting = true
     const { caller, order } = this.#admitted
     const call = this.#queues.call(caller, order.promptTokens, this.cancellation)
     return this.#queues.of(deployment).run(call, (turn) => this.#call(deployment, turn))
@@ -114,7 +114,7 @@ export class Served<R, A> implements Trial<A> {
 
   #call(deployment: Deployment, turn?: Turn): Promise<A> {
     this.#turn = turn
-    this.#isWaiting = false
+    this.isWaiting = false
     this.#provider = deployment.provider
     this.#succession?.tried(deployment)
     const attempt = (this.#attempt = this.watch && this.#watched(this.watch, deployment))
@@ -201,8 +201,8 @@ export class Served<R, A> implements Trial<A> {
     if (readsLater !== undefined && this.#provider?.releasesCalls === true) this.context.order.release?.(readsLater)
   }
 
-  failed(): void {
-    this.context.meter.attemptFailed(this.#limits?.aborted)
+  failed(gaveUp: boolean): void {
+    this.context.meter.attemptFailed(gaveUp || this.#limits?.aborted)
   }
 
   isFinal(failure: unknown): boolean {
@@ -230,7 +230,7 @@ export class Served<R, A> implements Trial<A> {
   }
 
   ended(deployment: Deployment, end: AttemptEnd): void {
-    if (this.#isWaiting) return this.#skip(deployment, GatewayError.from(end.error), end.ms)
+    if (this.isWaiting) return this.#skip(deployment, GatewayError.from(end.error), end.ms)
     const { provider, model: providerModel } = deployment
     const { id, order, observer, meter } = this.context
     meter.attemptEnded(end)

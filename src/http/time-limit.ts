@@ -26,14 +26,15 @@ const nobody: TimeLimited = { timedOut() {} }
 
 /** One duration. Its timer keeps running for a while after the last operation, which saves a timer for each. */
 export class TimeLimit {
-  readonly #ms: number
+  /** Milliseconds. */
+  readonly ms: number
   /** Between the last deadline and the first. */
   readonly #ring = new Deadline(nobody)
   #timer: NodeJS.Timeout | undefined
 
   /** `ms`: milliseconds; `Infinity` and other long times count as `longestTimerMs`. */
   constructor(ms: number) {
-    this.#ms = Math.min(ms, longestTimerMs)
+    this.ms = Math.min(ms, longestTimerMs)
   }
 
   /** Starts the time of an operation. */
@@ -65,12 +66,12 @@ export class TimeLimit {
 
   #append(deadline: Deadline): void {
     const last = this.#ring.earlier
-    deadline.dueAt = performance.now() + this.#ms
+    deadline.dueAt = performance.now() + this.ms
     deadline.earlier = last
     deadline.later = this.#ring
     last.later = deadline
     this.#ring.earlier = deadline
-    if (this.#timer === undefined) this.#wait(this.#ms)
+    if (this.#timer === undefined) this.#wait(this.ms)
   }
 
   #wait(ms: number): void {

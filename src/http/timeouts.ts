@@ -18,8 +18,7 @@ export interface Timeouts {
   readonly authMs?: number
   /**
    * Milliseconds to wait for the stores of limits, money and responses; then the request fails with 503. Default 2,000.
-   * The store of a database itself gives up a statement that has waited 2,000 for its turn, or that takes longer: more helps only
-   * what needs several, and stores of your own.
+   * The stores of Postgres and MySQL give up a statement after their `statementMs`, those of SQLite and Redis after 2,000.
    */
   readonly storeMs?: number
   /** Milliseconds to wait for lists, statistics and audits of `gateway.admin`, which may read a lot. Default 30,000. */

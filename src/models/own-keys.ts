@@ -10,13 +10,13 @@ import { parseFactor, parseRate } from '../money/prices/rate.ts'
 import { shareOf } from '../money/prices/share.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { KeySource } from '../providers/credentials/token.ts'
-import { boundedCache } from '../records/bounded-cache.ts'
+import { boundedCache } from '../bounded-cache.ts'
 import type { Deployment, Model } from './contract.ts'
 import { isMode, type OwnKey, type OwnKeyMode, type OwnKeyOptions, type OwnKeyQuestion } from './own-key-options.ts'
 import type { KnownVendorKeys } from './vendor-keys/known-keys.ts'
 
 const limitMs = 3_000
-/** Of one provider of the host. Those that are used least are made again. */
+/** Of the host, whose registry may make new ones for each request, and of each of these. Those that are used least are made again. */
 const mostProviders = 1_000
 
 /** Nothing is left out, so that nothing is refused as unpriced. */
@@ -48,7 +48,7 @@ export class OwnKeys {
   readonly #fee: Price
   /** Of the prices of the host, if they count. */
   readonly #shares = new WeakMap<Price, Price>()
-  readonly #providers = new Map<Provider, LRUCache<string | KeySource, Provider>>()
+  readonly #providers = boundedCache<Provider, LRUCache<string | KeySource, Provider>>(mostProviders)
 
   /** `stored`: the keys of `gateway.admin.vendorKeys`. Throws a `TypeError` for an invalid fee or multiplier. */
   constructor(options: OwnKeyOptions, stored?: Pick<KnownVendorKeys, 'find'>) {

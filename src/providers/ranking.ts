@@ -1,5 +1,5 @@
 /** Rankings in the forms of vendors: Cohere's, Jina's, Voyage's and TEI's. */
-import { isRecord } from '../wire/json.ts'
+import { countOf, isRecord } from '../wire/json.ts'
 import { readTokenUsage } from '../wire/counts.ts'
 import type { RerankAnswer, RerankResult } from '../wire/rerank.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
@@ -11,11 +11,11 @@ export function rankingIn(value: unknown): RerankAnswer {
   const list = Array.isArray(value) ? (value as readonly unknown[]) : data
   if (!Array.isArray(list)) throw unreadable("the vendor's response has no ranking")
   const { billed_units: units = {} } = Object(meta) as Readonly<Record<string, unknown>>
-  const searches = Object(units)['search_units'] ?? Object(usage)['search_units']
+  const searches = countOf(Object(units)['search_units'] ?? Object(usage)['search_units'])
   return {
     results: list.map(resultOf),
     usage: usageIn(usage),
-    ...(typeof searches === 'number' && searches > 0 && { searches }),
+    ...(searches && { searches }),
   }
 }
 
@@ -27,6 +27,6 @@ function resultOf(value: unknown): RerankResult {
 /** Most vendors report the total alone, and all of it is input. */
 function usageIn(raw: unknown): Usage | undefined {
   if (!isRecord(raw)) return undefined
-  const { total_tokens: total } = raw
-  return readTokenUsage(raw) ?? (typeof total === 'number' && total > 0 ? usageOf(total, 0) : undefined)
+  const total = countOf(raw['total_tokens'])
+  return readTokenUsage(raw, 0) ?? (total ? usageOf(total, 0) : undefined)
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { draw, seedOf, type Seed } from '../conversation/draws.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import type { Deployment } from '../models/contract.ts'
-import { boundedCache } from '../records/bounded-cache.ts'
+import { boundedCache } from '../bounded-cache.ts'
 
 /** Names of conversations that clients send, in the order of precedence. */
 const fields = ['prompt_cache_key', 'session_id']

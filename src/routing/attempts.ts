@@ -35,8 +35,13 @@ export interface Trial<T> {
   readonly cancellation: Cancellation
   /** Calls a deployment. May throw or reject. */
   attempt(deployment: Deployment): Promise<T>
-  /** Called when an attempt has failed, but not if it was aborted or the vendor rejected the request. */
-  failed?(): void
+  /**
+   * Called when an attempt has failed, but not if it was cancelled or the vendor rejected the request. `gaveUp`: it took too
+   * long.
+   */
+  failed?(gaveUp: boolean): void
+  /** Whether the attempt has not yet called the deployment. */
+  readonly isWaiting?: boolean
   /** Whether no further attempt may follow a failure, regardless of its retry advice. */
   isFinal?(failure: unknown): boolean
   /** The error when the time limit has passed. */
@@ -107,6 +112,12 @@ export class Attempts<T> implements AbortListener, TimeLimited {
   }
 
   timedOut(): void {
+    // One that began late had too little time to be judged by.
+    const hangs = this.#isTrying && 2 * (performance.now() - this.#begunAt) >= this.#settings.limit.ms
+    if (hangs && this.#trial.isWaiting !== true) {
+      this.#settings.breaker.failed(this.#deployment)
+      this.#trial.failed?.(true)
+    }
     this.#stop(this.#trial.timeout?.() ?? new GatewayError('service_unavailable', { retryAfterMs: 1_000 }))
   }
 
@@ -169,7 +180,7 @@ export class Attempts<T> implements AbortListener, TimeLimited {
       return this.#goTo(reason)
     }
     breaker.failed(this.#deployment)
-    this.#trial.failed?.()
+    this.#trial.failed?.(false)
     this.#report('failed', failure)
     if (this.#trial.isFinal?.(failure) === true) return this.#end('failed', failure)
     const waitMs = advice === 'next' || this.#tried >= maxAttempts ? Infinity : this.#waitMs(failure)

@@ -1,6 +1,6 @@
 /** Which of the deployments of equal order comes first, if the model has a preference. */
 import type { Deployment, Model } from '../models/contract.ts'
-import { boundedCache } from '../records/bounded-cache.ts'
+import { boundedCache } from '../bounded-cache.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import { byOrder } from './attempt-order.ts'
 import type { FirstContentTimes } from './first-content-times.ts'

@@ -1,6 +1,7 @@
 /** Stored tasks with data of one kind: their versions, their leases, and who works on them. */
 import { GatewayError } from '../errors.ts'
-import { copyJson } from '../wire/json.ts'
+import { readable, unreadable } from '../records/unreadable.ts'
+import { copyJson, isRecord } from '../wire/json.ts'
 import type { TaskListOptions, TaskRecord, TaskStore } from './contract.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 
@@ -31,7 +32,9 @@ export function toRecord(task: Stored<unknown>): TaskRecord {
   return { ...task, data: copyJson(task.data) }
 }
 
+/** Throws if its data cannot be read. */
 export function fromRecord<Data>(record: TaskRecord): Stored<Data> {
+  if (!isRecord(record.data)) throw unreadable(`task ${record.id} of account ${record.account}`)
   return { ...record, data: record.data as Data }
 }
 
@@ -91,16 +94,22 @@ export class Tasks<Data> {
   protected readonly sweeper: Sweeper
   readonly #keeping: TaskKeeping
   readonly #noun: string
+  readonly #failed: SweeperOptions['failed']
 
   constructor({ store, now }: TaskKeeping, { noun, leaseMs, step, worker }: Working<Data>, sweeping: SweeperOptions) {
     this.#keeping = { store, now }
     this.#noun = noun
+    this.#failed = sweeping.failed
     const swept = { store, now, leaseMs }
     this.sweeper = new Sweeper(
       {
         ...swept,
-        step: (task) => step(fromRecord(task)),
-        worker: (task) => worker(fromRecord<Data>(task).data),
+        step: async (task) => {
+          const [read] = this.#read([task])
+          if (read !== undefined) return step(read)
+          return task.expiresAt <= (await now()) && this.discard(task)
+        },
+        worker: ({ data }) => (isRecord(data) ? worker(data as Data) : ''),
       },
       sweeping,
     )
@@ -119,18 +128,55 @@ export class Tasks<Data> {
 
   /** Throws a 404 if the store cannot list them. */
   async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<Stored<Data>[]> {
-    const { store, now } = this.#keeping
+    const { store } = this.#keeping
     if (store.list === undefined) throw this.unlisted()
-    return (await store.list(account, { ...options, now: await now() })).map(fromRecord<Data>)
+    return this.pages(
+      options,
+      async (page) => (await store.list?.(account, page)) ?? [],
+      ({ id }) => id,
+    )
+  }
+
+  /** As many tasks as are asked for, in the order of the store. Those that cannot be read are reported and left out. */
+  protected async pages<Options extends { readonly limit: number; readonly after?: unknown }>(
+    options: Options,
+    read: (page: Options & { readonly now: number }) => Promise<readonly TaskRecord[]>,
+    placeOf: (task: TaskRecord) => Options['after'],
+  ): Promise<Stored<Data>[]> {
+    const { limit } = options
+    const now = await this.#keeping.now()
+    const found: Stored<Data>[] = []
+    for (let after = options.after; ;) {
+      const records = await read({ ...options, now, ...(after !== undefined && { after }) })
+      found.push(...this.#read(records))
+      const last = records.at(-1)
+      if (last === undefined || records.length < limit || found.length >= limit) return found.slice(0, limit)
+      after = placeOf(last)
+    }
+  }
+
+  #read(records: readonly TaskRecord[]): Stored<Data>[] {
+    return readable(records, fromRecord<Data>, this.#failed)
+  }
+
+  /** Ends a task whose data cannot be read. */
+  protected async discard(task: TaskRecord): Promise<void> {
+    const { store, now } = this.#keeping
+    const expiresAt = Math.min(task.expiresAt, await now())
+    await store.replace({ ...task, version: task.version + 1, expiresAt, dueAt: null, leasedUntil: 0, data: {} })
   }
 
   /** Removes the tasks of an account, each by `remove`; none if the store cannot list them. */
   protected async removeEach(account: string, remove: (task: Stored<Data>) => Promise<unknown>): Promise<void> {
-    if (this.#keeping.store.list === undefined) return
+    const { store, now } = this.#keeping
+    if (store.list === undefined) return
     for (;;) {
-      const tasks = await this.list(account, { limit: 100, order: 'asc' })
-      if (tasks.length === 0) return
-      for (const task of tasks) await remove(task)
+      const records = await store.list(account, { limit: 100, order: 'asc', now: await now() })
+      if (records.length === 0) return
+      for (const record of records) {
+        const [task] = this.#read([record])
+        await (task === undefined ? this.discard(record) : remove(task))
+      }
     }
   }
 

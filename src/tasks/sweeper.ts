@@ -23,6 +23,8 @@ export interface SweeperOptions {
   /** Maximum number of concurrent steps for one provider. Default 16. */
   readonly perProvider: number
   readonly random: () => number
+  /** Learns of tasks that cannot be read. */
+  readonly failed?: ((id: string, error: unknown) => void) | undefined
 }
 
 /** Advances due tasks whose client does not poll: recovers, cancels and settles them, and sends webhooks. */

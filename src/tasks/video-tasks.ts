@@ -13,7 +13,7 @@ import { ownerOf } from './owner.ts'
 import { soonOr } from './soon-or.ts'
 import { isPassing, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
-import { fromRecord, Tasks } from './stored.ts'
+import { Tasks } from './stored.ts'
 import type { SweeperOptions } from './sweeper.ts'
 import { deletedAt, isFinal, type StoredTask, type VideoTask } from './task.ts'
 
@@ -119,7 +119,11 @@ export class VideoTasks extends Tasks<VideoTask> {
   async search(options: Omit<TaskSearch, 'now'>): Promise<StoredTask[]> {
     const { store } = this.#services
     if (store.search === undefined) throw this.unlisted()
-    return (await store.search({ ...options, now: await this.#services.now() })).map(fromRecord<VideoTask>)
+    return this.pages(
+      options,
+      async (page) => (await store.search?.(page)) ?? [],
+      (task) => task,
+    )
   }
 
   /** How many tasks are due, up to `most`. Undefined if the store cannot count them. */

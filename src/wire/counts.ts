@@ -5,26 +5,28 @@ import type { TokenUsage, Usage } from './usage.ts'
 type Counts = Record<string, unknown>
 
 /**
- * Normalises a vendor's usage object so that prompt + completion = total; undefined if it has no counts. Some vendors
+ * Normalises a vendor's usage object so that prompt + completion = total; undefined if it does not have both counts. Some vendors
  * include hidden reasoning only in `total_tokens`; cached tokens and calls of tools have several names. What it costs the
- * host is left out. Returns the same object if nothing had to change.
+ * host is left out. Returns the same object if nothing had to change. `unsaid`: the output if neither it nor the total is reported.
  */
-export function readUsage(raw: unknown): Usage | undefined {
+export function readUsage(raw: unknown, unsaid?: number): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const counts = withoutCosts(raw as Counts)
   const prompt = countOf(counts['prompt_tokens']) ?? countOf(counts['input_tokens'])
   if (prompt === undefined) return undefined
-  const stated = countOf(counts['completion_tokens']) ?? countOf(counts['output_tokens']) ?? 0
-  const total = countOf(counts['total_tokens']) ?? prompt + stated
-  const completion = Math.max(stated, total - prompt)
-  const given = detailsOf(counts['prompt_tokens_details'])
-  const details = cacheDetails(counts, given)
+  const total = countOf(counts['total_tokens'])
+  const given = counts['completion_tokens'] ?? counts['output_tokens'] ?? (total === undefined ? unsaid : 0)
+  const stated = countOf(given)
+  if (stated === undefined) return undefined
+  const completion = Math.max(stated, (total ?? 0) - prompt)
+  const promptDetails = detailsOf(counts['prompt_tokens_details'])
+  const details = cacheDetails(counts, promptDetails)
   const tools = toolCalls(counts)
   const unchanged =
     prompt === counts['prompt_tokens'] &&
     completion === counts['completion_tokens'] &&
     prompt + completion === counts['total_tokens'] &&
-    details === given &&
+    details === promptDetails &&
     tools === (counts['server_tool_use'] ?? undefined)
   if (unchanged) return counts as unknown as Usage
   return {
@@ -84,7 +86,7 @@ function toolCalls(counts: Counts): unknown {
 }
 
 /** Normalises a usage object with the field names of images, transcriptions and responses, or with those of chats. */
-export function readTokenUsage(raw: unknown): Usage | undefined {
+export function readTokenUsage(raw: unknown, unsaid?: number): Usage | undefined {
   const counts = Object(raw) as Counts
   const {
     prompt_tokens: prompt,
@@ -98,13 +100,16 @@ export function readTokenUsage(raw: unknown): Usage | undefined {
     input_tokens_details: details = inputDetails ?? promptDetails,
     output_tokens_details: made = completionDetails,
   } = counts
-  return readUsage({
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: total,
-    ...(detailsOf(details) && { prompt_tokens_details: details }),
-    ...(detailsOf(made) && { completion_tokens_details: made }),
-  })
+  return readUsage(
+    {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: total,
+      ...(detailsOf(details) && { prompt_tokens_details: details }),
+      ...(detailsOf(made) && { completion_tokens_details: made }),
+    },
+    unsaid,
+  )
 }
 
 /** Usage in OpenAI's names for images and transcriptions. */

@@ -31,9 +31,15 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** A whole number from 0; undefined for anything else. */
+/** A whole number from 0, or its digits, as Google writes numbers of 64 bits; undefined for anything else. */
 export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : undefined
+}
+
+/** A count that vendors leave out if it is 0; `NaN` for what is no count, so that a sum with it is none either. */
+export function countOrNone(value: unknown): number {
+  return value === undefined || value === null ? 0 : (countOf(value) ?? NaN)
 }
 
 /** True or false; undefined for anything else. */

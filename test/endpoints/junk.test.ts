@@ -58,6 +58,11 @@ const junk: readonly unknown[] = [
   { type: 'enabled', budget_tokens: 1e300 },
   { user_id: '{"session_id":[]' },
   { user_id: '{"session_id":[1],"account_uuid":{}}' },
+  { parts: [null, { text: 5 }, { inlineData: 5 }] },
+  [{ parts: [{ functionCall: { name: 5, args: [] } }, { functionResponse: 5 }, { thoughtSignature: {} }] }],
+  [{ functionDeclarations: [null, { name: 5 }, { name: 'look', parameters: -1, parametersJsonSchema: [] }] }],
+  { functionCallingConfig: { mode: -1, allowedFunctionNames: [5] } },
+  { thinkingBudget: 'many', thinkingLevel: 5, includeThoughts: 'x' },
 ]
 /** Too long for validation before a provider reads it. */
 const large: readonly unknown[] = [null, -1, {}, []].map((each) => Array.from({ length: 9_000 }, () => each))
@@ -88,27 +93,64 @@ async function gateway() {
   return mount(made)
 }
 
+/** What the server fails at. */
+async function failing(path: string, names: readonly string[], bodyOf: (name: string, value: unknown) => object) {
+  const handle = await gateway()
+  const failed: string[] = []
+  for (const [index, name] of names.entries()) {
+    const some = [...junk, ...large].filter((_, at) => long || (thorough && at === 0) || (at + index) % 40 === 0)
+    for (const value of some) {
+      const body = JSON.stringify(bodyOf(name, value))
+      const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+      const answer = await handle(new Request(`http://host/${path}`, { method: 'POST', headers, body }))
+      const text = await answer.text()
+      if (answer.status === 500) failed.push(`${name}: ${JSON.stringify(value).slice(0, 80)}: ${text.slice(0, 100)}`)
+    }
+  }
+  return failed
+}
+
 const models = ['openai-chat-only', 'claude', 'gemini', 'demo']
+
+const contentFields = `
+  contents systemInstruction system_instruction tools toolConfig safetySettings cachedContent labels serviceTier generationConfig
+`
+const configFields = `
+  stopSequences responseMimeType responseSchema responseJsonSchema responseModalities candidateCount maxOutputTokens
+  temperature topP topK seed presencePenalty frequencyPenalty responseLogprobs logprobs thinkingConfig mediaResolution
+  speechConfig imageConfig enableEnhancedCivicAnswers
+`
+const [ofContent = [], ofConfig = []] = [contentFields, configFields].map((names) => names.trim().split(/\s+/))
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+test.each([1e9, 1e300, 0, 1.5, -1, 'x'])('generateContent makes no %o candidates', async (candidateCount) => {
+  const handle = await gateway()
+  const body = JSON.stringify({ contents, generationConfig: { candidateCount } })
+  const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+  const url = 'http://host/v1beta/models/demo:generateContent'
+  const answer = await handle(new Request(url, { method: 'POST', headers, body }))
+  const { error } = (await answer.json()) as { error: { message: string } }
+  expect([answer.status, error.message]).toEqual([400, expect.stringContaining('generationConfig.candidateCount')])
+})
+
+describe.each(['generateContent', 'countTokens'])('%s', (method) => {
+  test.each(models)('invalid values in any field are rejected, model %s', async (model) => {
+    const bodyOf = (name: string, value: unknown) =>
+      ofConfig.includes(name) ? { contents, generationConfig: { [name]: value } } : { contents, [name]: value }
+    expect(await failing(`v1beta/models/${model}:${method}`, [...ofContent, ...ofConfig], bodyOf)).toEqual([])
+  })
+})
 
 describe.each(Object.keys(bodies))('%s', (path) => {
   test.each(models)('invalid values in any field are rejected, model %s', async (model) => {
-    const handle = await gateway()
-    const failed: string[] = []
-    for (const [index, field] of fields.entries()) {
-      const some = [...junk, ...large].filter((_, at) => long || (thorough && at === 0) || (at + index) % 40 === 0)
-      for (const value of some) {
-        const body = JSON.stringify({ ...bodies[path], model, tools: [tool], [field]: value })
-        const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
-        const answer = await handle(new Request(`http://host/v1/${path}`, { method: 'POST', headers, body }))
-        const text = await answer.text()
-        if (answer.status === 500) failed.push(`${field}: ${JSON.stringify(value).slice(0, 80)}: ${text.slice(0, 100)}`)
-      }
-    }
-    expect(failed).toEqual([])
+    const bodyOf = (field: string, value: unknown) => ({ ...bodies[path], model, tools: [tool], [field]: value })
+    expect(await failing(`v1/${path}`, fields, bodyOf)).toEqual([])
   })
 })
 
 test.each([
+  ['chat/completions', { modalities: [-1] }, 'modalities[0]'],
+  ['completions', { modalities: [null] }, 'modalities[0]'],
   ['completions', { tools: -1 }, 'tools'],
   ['completions', { tool_choice: 'any' }, 'tool_choice'],
   ['chat/completions', { stop: Array.from({ length: 9_000 }, () => -1) }, 'stop'],

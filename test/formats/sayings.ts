@@ -40,7 +40,8 @@ export const picture: Arbitrary<MediaSource> = oneof(
 /** A tool's input: a JSON object, perhaps with integers that a number cannot hold. */
 export const input: Arbitrary<string> = oneof(
   dictionary(
-    string({ maxLength: 5 }).filter((name) => name !== '__proto__' && !/^\d+$/.test(name)),
+    // After a name with a backslash, V8 13 may take an escaped one for it: `{"a":1,"\\":2}`, then `{"a":1,"\"":2}`.
+    string({ maxLength: 5 }).filter((name) => name !== '__proto__' && !/^\d+$|\\/.test(name)),
     oneof(string(), integer(), boolean(), constant(null)),
     { maxKeys: 3 },
   ).map((fields) => JSON.stringify(fields)),

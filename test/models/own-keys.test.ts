@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError, type GatewayOptions } from 'modelhatch'
 import { anthropic, gemini, openai } from 'modelhatch/providers'
 import { askChat, hostedWith, vendorFor } from '../hosted.ts'
+import type { Caller } from '../../src/callers/contract.ts'
+import type { Model } from '../../src/models/contract.ts'
+import { OwnKeys } from '../../src/models/own-keys.ts'
+import type { Provider } from '../../src/providers/contract.ts'
 import { chatAnswer, contentAnswer, messageAnswer } from '../providers/answers.ts'
 
 const keyOf: Readonly<Record<string, string>> = { ada: 'key-of-ada', bob: 'key-of-bob' }
@@ -217,4 +221,20 @@ test('the registry of the host knows who asks', async () => {
   expect((await askChat(url, {}, as('bob'))).status).toBe(200)
   expect((await askChat(url, {}, as('eve'))).status).toBe(404)
   expect(used).toEqual(['key-of-bob'])
+})
+
+test('providers of a registry that makes new ones for each request do not pile up', async () => {
+  let closed = 0
+  const own = new OwnKeys({ credentials })
+  const made = (name: string): Provider => ({
+    name,
+    withKey: () => ({ name: `${name}/own-key`, close: async () => void closed++ }),
+  })
+  const caller = { account: 'ada', group: 'default' } as Caller
+  for (let call = 0; call < 1_100; call++) {
+    const deployments = [{ provider: made('p'), model: 'v', order: 0, weight: 1 }]
+    await own.modelFor({ id: 'm', deployments } as unknown as Model, caller)
+  }
+  await own.close()
+  expect(closed).toBe(1_000)
 })

@@ -4,6 +4,7 @@ import { createGateway, memoryUsageStore, type GatewayOptions, type StorageBundl
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
 import { everyBundle } from '../every-bundle.ts'
 import { hosted } from '../hosted.ts'
+import { storeTimeouts } from '../patience.ts'
 
 const parrot = defineProvider({
   name: 'parrot',
@@ -40,6 +41,7 @@ describe.each(bundles)('%s', (_, there, open) => {
     createGateway({
       models: { m: { provider: parrot, price: { input: '1', output: '1' } } },
       storage: await open(),
+      timeouts: storeTimeouts,
       ...options,
     })
 

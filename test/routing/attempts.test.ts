@@ -43,7 +43,7 @@ async function round(names: string, outcomes: unknown[], retry: RetryOptions = {
   const performing = new Attempts(settings({ retry, random: () => random }), trial)
     .answer()
     .catch((error: unknown) => error)
-  await vi.runAllTimersAsync()
+  await vi.advanceTimersByTimeAsync(2 * limitMs)
   return { calls, outcome: await performing }
 }
 
@@ -156,7 +156,7 @@ describe('an abort', () => {
     }
     const performing = new Attempts(settings(), trial).answer().catch((error: unknown) => error)
     const outcome = performing.then((error) => ({ error, endedMs: Date.now() - startedAt }))
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(2 * limitMs)
     const { error, endedMs } = await outcome
     return { calls, outcome: error, endedMs }
   }
@@ -191,10 +191,34 @@ describe('a request whose time limit passes', () => {
       ended: (_, { outcome }) => void ended.push(outcome),
     })
     const outcome = attempts.answer().catch((error: unknown) => error)
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(2 * limitMs)
     expect(await outcome).toBe(late)
     expect(ended).toEqual([when === 'during a call' ? 'aborted' : 'failed'])
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test.each([
+    ['the one that hangs has failed', 'a', 0, 'b'],
+    ['not one that began late', 'b', 0.6 * limitMs, 'bc'],
+    ['nor one that has not been called', 'a', 0, 'ab', true],
+  ])('%s', async (_, hangs, earlierMs, usable, isWaiting = false) => {
+    const breaker = new Breaker({ failures: 1, coolDownMs: 600_000 }, Date.now)
+    const [first, ...others] = 'abc'.split('').map(deployment)
+    const candidates = hangs === 'a' ? [first as Deployment, others[0] as Deployment] : [first as Deployment, ...others]
+    const attempts = new Attempts(settings({ breaker }), {
+      candidates,
+      attempt: ({ model }) =>
+        new Promise<string>((_resolve, reject) => {
+          if (model !== hangs) setTimeout(reject, earlierMs, failing('next'))
+        }),
+      cancellation: new Canceller(),
+      isWaiting,
+    })
+    const outcome = attempts.answer().catch(() => 'failed')
+    await vi.advanceTimersByTimeAsync(limitMs)
+    expect(await outcome).toBe('failed')
+    const names = breaker.usable(candidates).map(({ model }) => model)
+    expect(names.join('')).toBe(usable)
   })
 
   test('discards an answer that arrives later', async () => {
@@ -207,10 +231,10 @@ describe('a request whose time limit passes', () => {
       discard: (answer: string) => void discarded.push(answer),
     })
     const outcome = attempts.answer().catch((error: unknown) => (error as GatewayError).code)
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(2 * limitMs)
     expect(await outcome).toBe('service_unavailable')
     resolve('late')
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(2 * limitMs)
     expect(discarded).toEqual(['late'])
   })
 })

@@ -93,3 +93,32 @@ test('by its usual time, once that is known', async () => {
   await Promise.all(left)
   expect(await receipt()).toMatchObject({ provider: 'v2', attempts: 2 })
 })
+
+test.each([{ stream: true }, { stream: false }])(
+  'a deployment that hangs until the time of the request is over has failed: %j',
+  async (body) => {
+    const first = await silent()
+    const second = await vendorFor(answering)
+    const route = [first, second].map(({ baseURL }, index) => ({
+      provider: openai({ baseURL, name: `v${index + 1}` }),
+      cost: { input: '1', output: '1' },
+    }))
+    const { url, receipt, gateway } = await hostedWith({
+      models: { m: { route } },
+      storage: { usage: memoryUsageStore() },
+      timeouts: { firstContentMs: 300 },
+      breaker: { failures: 1, coolDownMs: 600_000 },
+    })
+    expect((await askChat(url, body)).status).toBe(503)
+    await first.left()
+    const late = await receipt()
+    expect(late).toMatchObject({ outcome: 'failed', code: 'service_unavailable', provider: 'v1' })
+    const read = await gateway.admin.usage.find(late.id, { costs: true })
+    expect(Number(read?.vendorCost)).toBeGreaterThan(0)
+    expect((await askChat(url, body)).status).toBe(200)
+    expect(await receipt()).toMatchObject({
+      provider: 'v2',
+      attemptLog: [{ provider: 'v1', outcome: 'skipped' }, { outcome: 'succeeded' }],
+    })
+  },
+)

@@ -4,7 +4,7 @@ import { jsonReply, piecesReply, refuse } from '../../http/answers.ts'
 import type { Exchange, Reply, StreamBody } from '../../http/exchange.ts'
 import type { AdminApiOptions } from './options.ts'
 import { requireOpen, type AdminCall, type Route } from './route.ts'
-import { itemsPerTurn } from '../../records/in-turns.ts'
+import { itemsPerTurn } from '../in-turns.ts'
 import { GatewayError } from '../../errors.ts'
 
 /** Milliseconds after which a client that does not read a stream is disconnected. */

@@ -24,6 +24,7 @@ import { TextStreamState, type FullTextChunk } from './stream-state.ts'
 import { invalid } from '../../errors.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonReader, type ReadOrder } from '../json-reader.ts'
+import { lazy } from '../../records/lazy.ts'
 
 type OpenCompletion = OpenAnswer<TextChunk, FullTextChunk, TextCompletion>
 
@@ -34,33 +35,35 @@ const form: AnswerForm<TextChunk, FullTextChunk, TextCompletion> = {
   normalise: textCompletionOf,
 }
 
-const tokens = z.array(z.int()).min(1)
+const tokens = lazy(() => z.array(z.int()).min(1))
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  prompt: z
-    .union(
-      [z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)],
-      'must be a string, an array of strings, an array of tokens, or an array of arrays of tokens',
-    )
-    .nullish(),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
-  max_tokens: z.int().min(0).nullish(),
-  n: z.int().min(1).max(128).nullish(),
-  best_of: z.int().min(0).max(20).nullish(),
-  echo: z.boolean().nullish(),
-  suffix: z.string().nullish(),
-  logprobs: z.int().min(0).max(5).nullish(),
-  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  frequency_penalty: z.number().min(-2).max(2).nullish(),
-  presence_penalty: z.number().min(-2).max(2).nullish(),
-  logit_bias: z.record(z.string(), z.number()).nullish(),
-  seed: z.int().nullish(),
-  user: z.string().nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    prompt: z
+      .union(
+        [z.string(), z.array(z.string()).min(1), tokens(), z.array(tokens()).min(1)],
+        'must be a string, an array of strings, an array of tokens, or an array of arrays of tokens',
+      )
+      .nullish(),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+    max_tokens: z.int().min(0).nullish(),
+    n: z.int().min(1).max(128).nullish(),
+    best_of: z.int().min(0).max(20).nullish(),
+    echo: z.boolean().nullish(),
+    suffix: z.string().nullish(),
+    logprobs: z.int().min(0).max(5).nullish(),
+    stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    frequency_penalty: z.number().min(-2).max(2).nullish(),
+    presence_penalty: z.number().min(-2).max(2).nullish(),
+    logit_bias: z.record(z.string(), z.number()).nullish(),
+    seed: z.int().nullish(),
+    user: z.string().nullish(),
+  }),
+)
 
 /** Reads and validates a text completion request. A long list of prompts is validated by its reader. */
 const readCompletion: ReadOrder<CompletionRequest> = jsonReader(schema, {

@@ -11,28 +11,33 @@ import { usageOf } from '../../wire/usage.ts'
 import { defineEndpoint } from '../define.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { jsonReader } from '../json-reader.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const question = {
+const question = lazy(() => ({
   name: z.string().nullish(),
   instructions: z.union([z.string().min(1), z.array(z.looseObject({ type: z.string() })).min(1)]),
-}
+}))
 
-const choice = z.looseObject({ value: z.union([z.string(), z.boolean()]), description: z.string().nullish() })
-const level = z.looseObject({ label: z.string(), description: z.string().nullish() })
+const choice = lazy(() =>
+  z.looseObject({ value: z.union([z.string(), z.boolean()]), description: z.string().nullish() }),
+)
+const level = lazy(() => z.looseObject({ label: z.string(), description: z.string().nullish() }))
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  input: z.union([z.string().min(1), z.array(z.looseObject({})).min(1)]),
-  questions: z
-    .array(
-      z.discriminatedUnion('type', [
-        z.looseObject({ type: z.literal('predicate'), ...question }),
-        z.looseObject({ type: z.literal('choice'), choices: z.array(choice).min(2), ...question }),
-        z.looseObject({ type: z.literal('score'), levels: z.array(level).min(2), ...question }),
-      ]),
-    )
-    .min(1),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    input: z.union([z.string().min(1), z.array(z.looseObject({})).min(1)]),
+    questions: z
+      .array(
+        z.discriminatedUnion('type', [
+          z.looseObject({ type: z.literal('predicate'), ...question() }),
+          z.looseObject({ type: z.literal('choice'), choices: z.array(choice()).min(2), ...question() }),
+          z.looseObject({ type: z.literal('score'), levels: z.array(level()).min(2), ...question() }),
+        ]),
+      )
+      .min(1),
+  }),
+)
 
 /** `POST /v1/decisions`. */
 export const decisions: CallEndpoint<DecisionRequest, DecisionList> = defineEndpoint({

@@ -65,7 +65,7 @@ async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonl
 function read(answer: EmbeddingAnswer, count: number, call: Call<EmbeddingRequest>): Vectors {
   return readVendor(
     () => vectorsOf(answer, count, call),
-    () => readUsage(answer.usage),
+    () => readUsage(answer.usage, 0),
   )
 }
 

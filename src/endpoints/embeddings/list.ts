@@ -33,7 +33,7 @@ export function vectorsOf(
   if (Object.keys(vectors).length !== count) throw broken('fewer vectors than inputs')
   return {
     vectors,
-    usage: readUsage(list.usage),
+    usage: readUsage(list.usage, 0),
     model: (model === publicModel ? list.model : undefined) ?? publicModel,
   }
 }

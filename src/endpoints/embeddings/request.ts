@@ -3,16 +3,19 @@ import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import type { EmbeddingInput, EmbeddingRequest } from '../../wire/embeddings.ts'
 import { jsonReader, type ReadOrder } from '../json-reader.ts'
+import { lazy } from '../../records/lazy.ts'
 
 /** Inputs of one request. */
 export const maxInputs = 2048
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.int().min(1).nullish(),
-  user: z.string().nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    encoding_format: z.enum(['float', 'base64']).nullish(),
+    dimensions: z.int().min(1).nullish(),
+    user: z.string().nullish(),
+  }),
+)
 
 /** Reads and validates an embedding request. */
 export const readEmbedding: ReadOrder<EmbeddingRequest> = jsonReader(schema, {

@@ -6,6 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import type { StoredContent } from '../../tasks/files/stored-content.ts'
 import { newTaskId } from '../../tasks/insert.ts'
 import { changed, fromRecord, Tasks, toRecord, type Stored, type TaskKeeping } from '../../tasks/stored.ts'
+import type { TaskRecord } from '../../tasks/contract.ts'
 import type { SweeperOptions } from '../../tasks/sweeper.ts'
 
 /** What is known of a file: the data of its task. */
@@ -111,12 +112,11 @@ export class Files extends Tasks<FileData> {
 
   /** Deletes every file of an account. */
   async removeAll(account: string): Promise<void> {
-    for (;;) {
-      const files = await this.#all(account)
-      if (files.length === 0) return
-      const at = await this.#services.now()
-      for (const file of files) await this.#expire({ ...file, expiresAt: at })
-    }
+    await this.removeEach(account, (file) => this.discard(toRecord(file)))
+  }
+
+  protected override async discard(file: TaskRecord): Promise<void> {
+    await this.#expire({ ...file, data: {}, expiresAt: await this.#services.now() })
   }
 
   async #all(account: string): Promise<StoredFile[]> {
@@ -125,7 +125,7 @@ export class Files extends Tasks<FileData> {
   }
 
   /** Ends a file, and deletes its contents. May be repeated. */
-  async #expire(file: StoredFile): Promise<void> {
+  async #expire(file: Stored<Partial<FileData>>): Promise<void> {
     const { store, content, now } = this.#services
     const at = await now()
     const expiresAt = Math.min(file.expiresAt, at)

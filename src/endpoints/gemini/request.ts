@@ -6,7 +6,7 @@ import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { queryOf } from '../../http/target.ts'
 import type { GenerateContentRequest } from '../../wire/gemini.ts'
-import { isRecord, type Fields } from '../../wire/json.ts'
+import { countOf, isRecord, type Fields } from '../../wire/json.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 
@@ -47,10 +47,20 @@ export function orderOf(body: JsonBody, stream: boolean, isList: boolean): Conte
     const names = settings[name]
     return names === undefined ? body.get(name) : (config[names[0]] ?? config[names[1]])
   }
+  checkChoices(field('n'))
   return Object.assign(jsonOrder<GenerateContentRequest>(body, stream), {
     field,
     streamForm: { isList, isOpen: false },
   })
+}
+
+/** As many as a chat may have. Numbers may be texts, as in all of Google's JSON. */
+function checkChoices(count: unknown): void {
+  if (count === undefined || count === null) return
+  const choices = countOf(count)
+  if (choices !== undefined && choices >= 1 && choices <= 128) return
+  const param = 'generationConfig.candidateCount'
+  throw invalid(`"${param}" must be a whole number from 1 to 128.`, param)
 }
 
 /** `generationConfig` in either spelling. */

@@ -5,7 +5,7 @@ import { noSignature } from '../../providers/content/signatures.ts'
 import type { Call } from '../../providers/contract.ts'
 import type { ContentPart, GenerateContentRequest } from '../../wire/gemini.ts'
 import { isRecord, type Fields } from '../../wire/json.ts'
-import { fieldWithDigits } from '../digits.ts'
+import { fieldWithDigits, requestWithDigits } from '../digits.ts'
 import { amend } from '../order.ts'
 import { costChanges } from './guard.ts'
 import { configIn } from './request.ts'
@@ -16,9 +16,14 @@ export function vendorCall(
   model: Model,
   omitted: (name: string) => void,
 ): Call<GenerateContentRequest> {
-  const request: Fields = call.request
-  const changes = costChanges(request, call.fixed ?? {}, model, omitted)
-  return amend(call, { ...changes, ...withinLimits(call, request) })
+  const changesTo = (request: Fields, omit: (name: string) => void) => ({
+    ...costChanges(request, call.fixed ?? {}, model, omit),
+    ...withinLimits(call, request),
+  })
+  const changes: Fields = changesTo(call.request, omitted)
+  const isRewritten = changes['tools'] !== undefined || changes['generationConfig'] !== undefined
+  const exact = isRewritten ? requestWithDigits(call) : undefined
+  return amend(call, exact === undefined ? changes : changesTo(exact, () => undefined))
 }
 
 /** The limit of output tokens stands inside of `generationConfig`. */

@@ -9,8 +9,9 @@ import { parsedEvents } from '../events.ts'
 import { afterFirstPiece } from '../first-content.ts'
 import { replyOf, wholeOf, type Open } from '../open.ts'
 import type { Context } from '../endpoint.ts'
+import { stringOf } from '../../wire/json.ts'
 import { failed } from './failure.ts'
-import { completedEvent, fullEvent, isCompleted, type EventPrefix } from './image-event.ts'
+import { completedEvent, fullEvent, isCompleted, isPicture, type EventPrefix } from './image-event.ts'
 import { readDataUrl } from '../../providers/data-url.ts'
 
 /** An image response that has arrived, or whose first event has. */
@@ -43,7 +44,8 @@ async function opened(answer: ImageAnswer, context: ImageContext): Promise<OpenI
 /** Keeps the vendor's own bytes if nothing has to change, because images are large. */
 function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, startedAt }: ImageContext): OpenImages {
   const images = raw.data ?? []
-  if (images.length === 0) throw failed(new Error('the response of the vendor has no image'))
+  if (!images.every(isPicture) || images.length === 0)
+    throw failed(new Error('the response of the vendor has no image'))
   const format = order.field('response_format') as ImageRequest['response_format']
   const data = images.map((image) => inFormat(image, format, raw.output_format))
   const usage = usageOf(raw)
@@ -110,8 +112,8 @@ export async function* imageFrames(
 }
 
 function count({ meter, order }: ImageContext, response: ImagesResponse | ImageEvent, images: number): void {
-  const size = response.size ?? (order.field('size') as ImageRequest['size'])
-  const quality = response.quality ?? (order.field('quality') as ImageRequest['quality'])
+  const size = stringOf(response.size) ?? stringOf(order.field('size'))
+  const quality = stringOf(response.quality) ?? stringOf(order.field('quality'))
   meter.units = { images, ...(size && { size }), ...(quality && { quality }) }
   const usage = readTokenUsage(response.usage)
   meter.usage = usage && withImages(usage)

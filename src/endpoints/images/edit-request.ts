@@ -14,17 +14,22 @@ import type { Order } from '../endpoint.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
 import { jsonReader, type ReadOrder } from '../json-reader.ts'
 import { imageFields } from './request.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const formSchema = z.looseObject({ ...imageFields, input_fidelity: z.string().nullish() })
+const formSchema = lazy(() => z.looseObject({ ...imageFields(), input_fidelity: z.string().nullish() }))
 
-const reference = z
-  .looseObject({ image_url: z.string().min(1).optional(), file_id: z.string().min(1).optional() })
-  .refine(
-    ({ image_url: url, file_id: id }) => (url === undefined) !== (id === undefined),
-    'must have either "image_url" or "file_id"',
-  )
+const reference = lazy(() =>
+  z
+    .looseObject({ image_url: z.string().min(1).optional(), file_id: z.string().min(1).optional() })
+    .refine(
+      ({ image_url: url, file_id: id }) => (url === undefined) !== (id === undefined),
+      'must have either "image_url" or "file_id"',
+    ),
+)
 
-const jsonSchema = formSchema.extend({ images: z.array(reference).min(1).max(16), mask: reference.nullish() })
+const jsonSchema = lazy(() =>
+  formSchema().extend({ images: z.array(reference()).min(1).max(16), mask: reference().nullish() }),
+)
 
 const kinds: FieldKinds = {
   n: 'number',
@@ -33,10 +38,8 @@ const kinds: FieldKinds = {
   stream: 'boolean',
 }
 
-const { model, n, size, response_format: format, user } = imageFields
-
 interface ImageForm {
-  readonly schema: z.ZodType
+  readonly schema: () => z.ZodType
   readonly kinds: FieldKinds
   /** The fields that determine routing and cost. A form with all of them before its files need not be kept. */
   readonly routing: readonly string[]
@@ -51,7 +54,10 @@ const edit: ImageForm = {
 }
 
 const variation: ImageForm = {
-  schema: z.looseObject({ model, n, size, response_format: format, user } as Record<string, z.ZodType>),
+  schema: lazy(() => {
+    const { model, n, size, response_format: format, user } = imageFields()
+    return z.looseObject({ model, n, size, response_format: format, user } as Record<string, z.ZodType>)
+  }),
   kinds: { n: 'number' },
   routing: ['model', 'n', 'size'],
   maxImages: 1,
@@ -76,7 +82,7 @@ async function readImageForm<Request>(exchange: Exchange, sizes: Sizes, rules: I
 }
 
 function checkForm(form: UploadedForm, whole: boolean, { schema, kinds: types, maxImages }: ImageForm): void {
-  verify(schema, fieldsOf(form, types))
+  verify(schema(), fieldsOf(form, types))
   if (!whole) return
   const images = form.files.filter((name) => /^image(?:\[\d*\])?$/.test(name))
   if (images.length > maxImages) {

@@ -1,5 +1,6 @@
 /** Events of an image stream, with the fields that a provider omitted. */
 import type { Image, ImageEvent, ImagesResponse, ImageVariationRequest } from '../../wire/images.ts'
+import { textOf } from '../../wire/json.ts'
 import type { TokenUsage } from '../../wire/usage.ts'
 import type { Context } from '../endpoint.ts'
 
@@ -7,8 +8,14 @@ import type { Context } from '../endpoint.ts'
 export type EventPrefix = 'image_generation' | 'image_edit'
 
 /** Whether an event has a finished image. */
-export function isCompleted({ type }: ImageEvent): boolean {
-  return type.endsWith('.completed')
+export function isCompleted(event: ImageEvent): boolean {
+  return event.type.endsWith('.completed') && isPicture(event)
+}
+
+/** Whether there is an image, and not only the place for one. */
+export function isPicture(image: object | null): boolean {
+  const { b64_json: base64, url } = Object(image) as Readonly<Record<string, unknown>>
+  return textOf(base64) !== '' || textOf(url) !== ''
 }
 
 /** The event for an image of a non-streaming response. */

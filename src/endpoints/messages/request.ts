@@ -10,39 +10,44 @@ import { check, verify } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 import { headersOf } from './headers.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const typed = z.looseObject({ type: z.string() })
+const typed = lazy(() => z.looseObject({ type: z.string() }))
 
-const content = z.union([z.string(), z.array(typed)], 'must be a string or an array of content blocks')
+const content = lazy(() => z.union([z.string(), z.array(typed())], 'must be a string or an array of content blocks'))
 
-const message = z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content })
+const message = lazy(() => z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: content() }))
 
-const tool = z.looseObject({
-  type: z.string().nullish(),
-  name: z.string().min(1).optional(),
-  input_schema: z.looseObject({}).optional(),
-})
+const tool = lazy(() =>
+  z.looseObject({
+    type: z.string().nullish(),
+    name: z.string().min(1).optional(),
+    input_schema: z.looseObject({}).optional(),
+  }),
+)
 
-const schema: z.ZodObject = z.looseObject({
-  model: z.string().min(1),
-  // With 0, Claude only writes the prompt to its cache.
-  max_tokens: z.int().min(0),
-  messages: z.array(message).min(1),
-  system: content.nullish(),
-  stream: z.boolean().nullish(),
-  temperature: z.number().min(0).max(1).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  top_k: z.int().min(0).nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
-  tools: z.array(tool).nullish(),
-  tool_choice: typed.nullish(),
-  thinking: typed.nullish(),
-  output_config: z.looseObject({ effort: z.string().nullish(), format: typed.nullish() }).nullish(),
-  output_format: typed.nullish(),
-  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
-})
+const schema: () => z.ZodObject = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    // With 0, Claude only writes the prompt to its cache.
+    max_tokens: z.int().min(0),
+    messages: z.array(message()).min(1),
+    system: content().nullish(),
+    stream: z.boolean().nullish(),
+    temperature: z.number().min(0).max(1).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    top_k: z.int().min(0).nullish(),
+    stop_sequences: z.array(z.string()).nullish(),
+    tools: z.array(tool()).nullish(),
+    tool_choice: typed().nullish(),
+    thinking: typed().nullish(),
+    output_config: z.looseObject({ effort: z.string().nullish(), format: typed().nullish() }).nullish(),
+    output_format: typed().nullish(),
+    metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  }),
+)
 
-const countingSchema: z.ZodObject = schema.extend({ max_tokens: z.int().min(0).nullish() })
+const countingSchema: () => z.ZodObject = lazy(() => schema().extend({ max_tokens: z.int().min(0).nullish() }))
 
 /** `claude --print`, and sub-agents, answer with the last block that was streamed. */
 const claudeCode = 'claude-cli/'
@@ -54,13 +59,13 @@ const unread = ['messages', 'tools']
 export function readMessage(exchange: Exchange, sizes: Sizes): Order<MessageRequest> | Promise<Order<MessageRequest>> {
   const body = readJson(exchange, sizes)
   return body instanceof Promise
-    ? body.then((read) => orderFrom(exchange, read, schema))
-    : orderFrom(exchange, body, schema)
+    ? body.then((read) => orderFrom(exchange, read, schema()))
+    : orderFrom(exchange, body, schema())
 }
 
 /** The same for a request to count its tokens, which needs no `max_tokens`. */
 export async function readCounting(exchange: Exchange, sizes: Sizes): Promise<Order<MessageRequest>> {
-  return orderFrom(exchange, await readJson(exchange, sizes), countingSchema)
+  return orderFrom(exchange, await readJson(exchange, sizes), countingSchema())
 }
 
 function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Order<MessageRequest> {
@@ -73,6 +78,6 @@ function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Orde
 export function checkLong({ field }: Call<MessageRequest>): void {
   for (const name of unread) {
     const value = field(name)
-    if (value !== undefined) verify(schema.shape[name] as z.ZodType, value, name)
+    if (value !== undefined) verify(schema().shape[name] as z.ZodType, value, name)
   }
 }

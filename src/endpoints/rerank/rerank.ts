@@ -12,17 +12,20 @@ import type { CallEndpoint } from '../endpoint.ts'
 import { replace } from '../order.ts'
 import { isRecord } from '../../wire/json.ts'
 import { jsonReader, type ReadOrder } from '../json-reader.ts'
+import { lazy } from '../../records/lazy.ts'
 
 /** Documents of one request. Source: Cohere's limit. */
 const maxDocuments = 10_000
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  query: z.string().min(1),
-  top_n: z.int().min(1).nullish(),
-  return_documents: z.boolean().nullish(),
-  rank_fields: z.array(z.string()).min(1).nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    query: z.string().min(1),
+    top_n: z.int().min(1).nullish(),
+    return_documents: z.boolean().nullish(),
+    rank_fields: z.array(z.string()).min(1).nullish(),
+  }),
+)
 
 /** Reads and validates a rerank request. */
 const readRerank: ReadOrder<RerankRequest> = jsonReader(schema, {

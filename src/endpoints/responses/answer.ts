@@ -50,7 +50,7 @@ export async function openResponse(
     return begin(await eventsOf(raw, provider, call, context))
   }
   const whole = readVendor(() => progress.whole(raw))
-  if (isNative && !raw.usage) context.meter.textBytes = textBytes(raw.output)
+  if (isNative && chatUsage(raw.usage) === undefined) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)
   const untouched = answer instanceof Verbatim && response === raw
   return { kind: 'whole', body: response, bytes: untouched ? answer.bytes : undefined }

@@ -1,5 +1,6 @@
 import { GatewayError, invalid } from '../../errors.ts'
 import type { ConversationMemory } from '../../http/exchange.ts'
+import { storedObject } from '../../records/unreadable.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
 import { Conversations, isConversation, itemsOf as itemsIn } from './conversation.ts'
@@ -137,7 +138,7 @@ function isStorable(id: unknown): id is string {
 }
 
 function responseIn(record: ResponseRecord | undefined): StoredResponse | undefined {
-  return record && (JSON.parse(record.body) as StoredResponse)
+  return record && (storedObject(record.body, `response ${record.id}`) as unknown as StoredResponse)
 }
 
 function notFound(id: string): GatewayError {

@@ -1,6 +1,7 @@
 /** Conversations in the response store: items that responses continue, and to which they add their own. */
 import { GatewayError } from '../../errors.ts'
 import { anotherRequest } from '../../admission/idempotency/keyed-request.ts'
+import { storedObject } from '../../records/unreadable.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { InputItem } from '../../wire/responses.ts'
 
@@ -105,8 +106,8 @@ export function isConversation(id: string): boolean {
   return /^conv_[\w-]{1,80}$/.test(id)
 }
 
-function storedIn({ body }: ResponseRecord): StoredConversation {
-  return JSON.parse(body) as StoredConversation
+function storedIn({ id, body }: ResponseRecord): StoredConversation {
+  return storedObject(body, `conversation ${id}`) as unknown as StoredConversation
 }
 
 function noSuchConversation(id: string): GatewayError {

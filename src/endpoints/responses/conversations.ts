@@ -17,14 +17,17 @@ import { Conversations, itemsOf, repeated, type StoredConversation, type Turn } 
 import { conversationOf } from './history.ts'
 import { completed, itemsIn } from './items.ts'
 import { listed, listOf } from './stored.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 pairs')
-const items = z.array(z.unknown()).max(20)
-const creation = z.looseObject({ metadata: metadata.nullish(), items: items.nullish() })
-const update = z.looseObject({ metadata })
-const addition = z.looseObject({ items })
+const metadata = lazy(() =>
+  z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 pairs'),
+)
+const items = lazy(() => z.array(z.unknown()).max(20))
+const creation = lazy(() => z.looseObject({ metadata: metadata().nullish(), items: items().nullish() }))
+const update = lazy(() => z.looseObject({ metadata: metadata() }))
+const addition = lazy(() => z.looseObject({ items: items() }))
 
 /** `POST /v1/conversations`. */
 export const createConversation: QueryEndpoint = defineEndpoint({
@@ -33,7 +36,7 @@ export const createConversation: QueryEndpoint = defineEndpoint({
   name: 'conversations.create',
   limited: 'counts',
   async answer(query) {
-    const body = await bodyOf(query, creation)
+    const body = await bodyOf(query, creation())
     const turn = await turnOf(query, body, createConversation)
     const { account } = query.caller
     const key = idempotencyKeyOf(query.exchange)
@@ -67,7 +70,7 @@ export const updateConversation: QueryEndpoint = defineEndpoint({
   name: 'conversations.update',
   limited: 'counts',
   async answer(query) {
-    const given = (await bodyOf(query, update)).get('metadata') as Readonly<Record<string, string>>
+    const given = (await bodyOf(query, update())).get('metadata') as Readonly<Record<string, string>>
     const { conversation } = await conversationsOf(query).change(idsOf(query)[0], (stored) => ({
       ...stored,
       conversation: { ...stored.conversation, metadata: given },
@@ -95,7 +98,7 @@ export const createConversationItems: QueryEndpoint = defineEndpoint({
   name: 'conversations.items.create',
   limited: 'counts',
   async answer(query) {
-    const turn = await turnOf(query, await bodyOf(query, addition), createConversationItems)
+    const turn = await turnOf(query, await bodyOf(query, addition()), createConversationItems)
     let added: Turn | undefined
     await conversationsOf(query).change(idsOf(query)[0], (stored) => {
       added = repeated(stored, turn)

@@ -3,22 +3,24 @@ import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import type { InputItem, ResponsePart } from '../../wire/responses.ts'
 import { verify } from '../check.ts'
-
-const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])
-const id = z.string().min(1)
+import { lazy } from '../../records/lazy.ts'
 
 /** The required fields of each kind. Other kinds are left to the vendor. */
-const schemas = new Map<string, z.ZodObject>(
-  Object.entries({
-    message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
-    function_call: z.looseObject({ call_id: id, name: id, arguments: z.string() }),
-    function_call_output: z.looseObject({ call_id: id, output: content }),
-    custom_tool_call: z.looseObject({ call_id: id, name: id, input: z.string() }),
-    custom_tool_call_output: z.looseObject({ call_id: id, output: content }),
-    reasoning: z.looseObject({ encrypted_content: z.string().nullish() }),
-    item_reference: z.looseObject({ id }),
-  }),
-)
+const schemas = lazy(() => {
+  const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])
+  const id = z.string().min(1)
+  return new Map<string, z.ZodObject>(
+    Object.entries({
+      message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
+      function_call: z.looseObject({ call_id: id, name: id, arguments: z.string() }),
+      function_call_output: z.looseObject({ call_id: id, output: content }),
+      custom_tool_call: z.looseObject({ call_id: id, name: id, input: z.string() }),
+      custom_tool_call_output: z.looseObject({ call_id: id, output: content }),
+      reasoning: z.looseObject({ encrypted_content: z.string().nullish() }),
+      item_reference: z.looseObject({ id }),
+    }),
+  )
+})
 
 /** The kind of an item. In OpenAI's format, the type of a message and of a reference may be omitted. */
 export function kindOf({ type, role }: InputItem): string {
@@ -45,7 +47,7 @@ export function itemsIn(input: unknown, field = 'input'): readonly InputItem[] {
     if (type !== undefined && typeof type !== 'string') {
       throw invalid(`Invalid value for "${place}.type": must be a string.`, `${place}.type`)
     }
-    const schema = schemas.get(kindOf(item as InputItem))
+    const schema = schemas().get(kindOf(item as InputItem))
     if (schema !== undefined) verify(schema, item, place)
   }
   return input as InputItem[]

@@ -20,45 +20,50 @@ import { itemsIn } from './items.ts'
 import { ResponseArchive, type Continued } from './archive.ts'
 import type { BackgroundJob } from './background-job.ts'
 import type { ResponseProgress } from './progress.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const part = z.looseObject({ type: z.string() })
+const part = lazy(() => z.looseObject({ type: z.string() }))
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  instructions: z.string().nullish(),
-  previous_response_id: z.string().nullish(),
-  conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
-  store: z.boolean().nullish(),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({}).nullish(),
-  background: z.boolean().nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  max_tool_calls: z.int().min(1).nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  top_logprobs: z.int().min(0).max(20).nullish(),
-  presence_penalty: z.number().min(-2).max(2).nullish(),
-  frequency_penalty: z.number().min(-2).max(2).nullish(),
-  tool_choice: z.union([z.enum(['none', 'auto', 'required']), part]).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  text: z.looseObject({ format: part.nullish(), verbosity: z.string().nullish() }).nullish(),
-  reasoning: z.looseObject({ effort: z.string().nullish(), summary: z.string().nullish() }).nullish(),
-  include: z.array(z.string()).nullish(),
-  truncation: z.enum(['auto', 'disabled']).nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
-  user: z.string().nullish(),
-  safety_identifier: z.string().nullish(),
-  prompt_cache_key: z.string().nullish(),
-  service_tier: z.string().nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    instructions: z.string().nullish(),
+    previous_response_id: z.string().nullish(),
+    conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
+    store: z.boolean().nullish(),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({}).nullish(),
+    background: z.boolean().nullish(),
+    max_output_tokens: z.int().min(1).nullish(),
+    max_tool_calls: z.int().min(1).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    top_logprobs: z.int().min(0).max(20).nullish(),
+    presence_penalty: z.number().min(-2).max(2).nullish(),
+    frequency_penalty: z.number().min(-2).max(2).nullish(),
+    tool_choice: z.union([z.enum(['none', 'auto', 'required']), part()]).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    text: z.looseObject({ format: part().nullish(), verbosity: z.string().nullish() }).nullish(),
+    reasoning: z.looseObject({ effort: z.string().nullish(), summary: z.string().nullish() }).nullish(),
+    include: z.array(z.string()).nullish(),
+    truncation: z.enum(['auto', 'disabled']).nullish(),
+    metadata: z.record(z.string(), z.string()).nullish(),
+    user: z.string().nullish(),
+    safety_identifier: z.string().nullish(),
+    prompt_cache_key: z.string().nullish(),
+    service_tier: z.string().nullish(),
+  }),
+)
 
-const tool: z.ZodObject = z.looseObject({
-  type: z.string(),
-  name: z.string().min(1).optional(),
-  parameters: z.looseObject({}).nullish(),
-  strict: z.boolean().nullish(),
-})
-const namedTool = tool.extend({ name: z.string().min(1) })
+const tool: () => z.ZodObject = lazy(() =>
+  z.looseObject({
+    type: z.string(),
+    name: z.string().min(1).optional(),
+    parameters: z.looseObject({}).nullish(),
+    strict: z.boolean().nullish(),
+  }),
+)
+const namedTool = lazy(() => tool().extend({ name: z.string().min(1) }))
 
 /** A request to the responses endpoint that was read and validated. */
 export interface ResponseOrder extends Order<ResponseRequest> {
@@ -85,7 +90,7 @@ export interface ResponseOrder extends Order<ResponseRequest> {
 /** Reads and validates a request, and loads the conversation it continues. Throws 400, 404, 413, 415. */
 export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Reading): Promise<ResponseOrder> {
   const body = await readJson(exchange, sizes)
-  check(schema, body)
+  check(schema(), body)
   checkTools(body.get('tools'), 'tools')
   rejectVendorState(body)
   const input = body.get('input')
@@ -153,7 +158,7 @@ function checkTools(tools: unknown, place: string): void {
   for (const [index, each] of (tools as ResponseTool[]).entries()) {
     const here = `${place}[${index}]`
     const named = each?.type === 'function' || each?.type === 'custom' || each?.type === 'namespace'
-    verify(named ? namedTool : tool, each, here)
+    verify((named ? namedTool : tool)(), each, here)
     if (each.type === 'namespace') checkTools(each.tools, `${here}.tools`)
   }
 }

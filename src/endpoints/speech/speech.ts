@@ -11,19 +11,22 @@ import type { CallEndpoint, Context } from '../endpoint.ts'
 import { jsonReader } from '../json-reader.ts'
 import { afterFirstContent } from '../first-content.ts'
 import { charactersOf, isAudio, mostAudioTokens, SpeechCounter } from './counter.ts'
+import { lazy } from '../../records/lazy.ts'
 
 /** OpenAI takes 4,096, others more. */
 const maxCharacters = 40_000
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  input: z.string().min(1).max(maxCharacters),
-  voice: z.union([z.string().min(1), z.looseObject({ id: z.string() })]),
-  instructions: z.string().nullish(),
-  response_format: z.enum(Object.keys(speechTypes) as SpeechFormat[]).nullish(),
-  speed: z.number().min(0.25).max(4).nullish(),
-  stream_format: z.enum(['sse', 'audio']).nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    input: z.string().min(1).max(maxCharacters),
+    voice: z.union([z.string().min(1), z.looseObject({ id: z.string() })]),
+    instructions: z.string().nullish(),
+    response_format: z.enum(Object.keys(speechTypes) as SpeechFormat[]).nullish(),
+    speed: z.number().min(0.25).max(4).nullish(),
+    stream_format: z.enum(['sse', 'audio']).nullish(),
+  }),
+)
 
 /** A speech whose first audio has arrived. */
 interface OpenSpeech {

@@ -18,11 +18,13 @@ import { afterFirstPiece } from '../first-content.ts'
 import { wholeOf, type Open } from '../open.ts'
 import {
   jsonOf,
+  lengthOf,
   secondsOf,
   leastSeconds,
   speakerSegment,
   speakerSegments,
   transcriptText,
+  withParts,
   textTypes,
   type TranscriptTask,
 } from './formats.ts'
@@ -75,7 +77,7 @@ async function opened(answer: TranscriptAnswer, { order }: TranscriptContext, ma
     return mayStream && order.stream ? { kind: 'stream', pieces } : { kind: 'whole', body: await collected(pieces) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
-  const transcript = withUsage(raw)
+  const transcript = withUsage(withParts(raw))
   const untouched = answer instanceof Verbatim && transcript === raw
   return { kind: 'whole', body: transcript, bytes: untouched ? answer.bytes : undefined }
 }
@@ -99,7 +101,7 @@ async function collected(events: AsyncIterable<TranscriptEvent | Verbatim<Transc
   }
   const { type: _, text: whole = text, ...rest } = end ?? { type: '' }
   const transcript: Transcript = { ...rest, text: whole, ...(segments.length > 0 && { segments }) }
-  return withUsage(transcript)
+  return withUsage(withParts(transcript))
 }
 
 /** The non-streaming reply. Throws 400 if the format needs timestamps that the transcript does not have. */
@@ -152,7 +154,7 @@ async function* eventFrames(
     const event = raw.type === 'transcript.text.segment' ? identified(raw, segments++) : withUsage(raw)
     text += event.delta ?? ''
     size += sizeOf(event.delta ?? '')
-    if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
+    if (event.type === 'transcript.text.segment') seconds = lengthOf(event['end']) ?? seconds
     done ||= isDone(event)
     seconds = secondsOf({ text, ...event }) ?? seconds
     count(context, recording, size, seconds, event.usage)

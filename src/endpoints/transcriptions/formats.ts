@@ -6,6 +6,7 @@ import type {
   TranscriptionRequest,
   TranscriptSegment,
 } from '../../wire/transcriptions.ts'
+import { fieldsOf } from '../../wire/json.ts'
 import { srtOf, vttOf } from './subtitles.ts'
 
 /** The media types of the text formats. The other formats are JSON. */
@@ -37,10 +38,34 @@ export function jsonOf(
   return rest
 }
 
+/** The transcript without segments and words that are no lists of texts; the same object if it has none of these. */
+export function withParts(transcript: Transcript): Transcript {
+  const { segments, words, ...rest } = transcript
+  const isFit = areTexts(segments, 'text') && areTexts(words, 'word')
+  if (isFit) return transcript
+  return {
+    ...rest,
+    ...(segments && areTexts(segments, 'text') && { segments }),
+    ...(words && areTexts(words, 'word') && { words }),
+  }
+}
+
+function areTexts(parts: unknown, name: string): boolean {
+  if (parts === undefined) return true
+  return Array.isArray(parts) && parts.every((each) => typeof fieldsOf(each)[name] === 'string')
+}
+
 /** The length of the audio in seconds; undefined if the transcript does not contain it. */
 export function secondsOf({ duration, usage, segments, words }: Transcript): number | undefined {
-  if (duration !== undefined) return duration
-  return usage?.type === 'duration' ? usage.seconds : (segments?.at(-1) ?? words?.at(-1))?.end
+  const stated = lengthOf(duration)
+  if (stated !== undefined) return stated
+  return usage?.type === 'duration' ? usage.seconds : lengthOf((segments?.at(-1) ?? words?.at(-1))?.end)
+}
+
+/** Seconds, which some vendors write as text; undefined for what is no length. */
+export function lengthOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? Number(value) : value
+  return typeof seconds === 'number' && seconds > 0 && seconds < Infinity ? seconds : undefined
 }
 
 /** UTF-8 bytes per second of speech: 150 English words or 300 Chinese characters a minute. */
@@ -107,7 +132,8 @@ function diarized(transcript: Transcript): object {
 
 /** The segments; a single one if only the length of the audio is known. Throws 400 if not even that is known. */
 function cuesOf(transcript: Transcript): readonly TranscriptSegment[] {
-  if (transcript.segments !== undefined) return transcript.segments
+  const { segments } = transcript
+  if (segments?.every(({ start, end }) => Number.isFinite(start) && Number.isFinite(end)) === true) return segments
   const end = secondsOf(transcript)
   if (end !== undefined) return [{ start: 0, end, text: transcript.text }]
   const message = 'This model does not report timestamps. Set "response_format" to "json" or "text".'

@@ -19,24 +19,27 @@ import type { UploadedForm } from '../../http/uploaded-form.ts'
 import { verify } from '../check.ts'
 import type { ReadOrder } from '../json-reader.ts'
 import { fieldsOf, formOrder, type FieldKinds } from '../form-order.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const list = z.array(z.string()).optional()
-const speakers = z.array(z.string()).max(4).optional()
+const list = lazy(() => z.array(z.string()).optional())
+const speakers = lazy(() => z.array(z.string()).max(4).optional())
 
-const schema = z.looseObject({
-  model: z.string().min(1),
-  language: z.string().optional(),
-  languages: list,
-  keywords: list,
-  prompt: z.string().optional(),
-  response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']).optional(),
-  temperature: z.number().min(0).max(1).optional(),
-  include: list,
-  timestamp_granularities: z.array(z.enum(['word', 'segment'])).optional(),
-  stream: z.boolean().optional(),
-  known_speaker_names: speakers,
-  known_speaker_references: speakers,
-})
+const schema = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    language: z.string().optional(),
+    languages: list(),
+    keywords: list(),
+    prompt: z.string().optional(),
+    response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']).optional(),
+    temperature: z.number().min(0).max(1).optional(),
+    include: list(),
+    timestamp_granularities: z.array(z.enum(['word', 'segment'])).optional(),
+    stream: z.boolean().optional(),
+    known_speaker_names: speakers(),
+    known_speaker_references: speakers(),
+  }),
+)
 
 const kinds: FieldKinds = {
   languages: 'list',
@@ -49,19 +52,21 @@ const kinds: FieldKinds = {
   known_speaker_references: 'list',
 }
 
-const translationSchema = z.looseObject({
-  ...schema.pick({ model: true, prompt: true, temperature: true }).shape,
-  response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt']).optional(),
-})
+const translationSchema = lazy(() =>
+  z.looseObject({
+    ...schema().pick({ model: true, prompt: true, temperature: true }).shape,
+    response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt']).optional(),
+  }),
+)
 
 const translationKinds: FieldKinds = { temperature: 'number' }
 
 /** Reads and validates a transcription request. */
-const readTranscription: ReadOrder<TranscriptionRequest> = (exchange, sizes) => read(exchange, sizes, schema, kinds)
+const readTranscription: ReadOrder<TranscriptionRequest> = (exchange, sizes) => read(exchange, sizes, schema(), kinds)
 
 /** Reads and validates a translation request. */
 const readTranslation: ReadOrder<TranscriptionRequest> = (exchange, sizes) =>
-  read(exchange, sizes, translationSchema, translationKinds)
+  read(exchange, sizes, translationSchema(), translationKinds)
 
 async function read(exchange: Exchange, sizes: Sizes, fields: z.ZodType, types: FieldKinds) {
   // The model alone determines the routing; the cost is known only afterwards.

@@ -1,4 +1,5 @@
 import { readTokenUsage } from '../../wire/counts.ts'
+import { countOf } from '../../wire/json.ts'
 import type { Transcript, TranscriptUsage } from '../../wire/transcriptions.ts'
 
 interface Counted {
@@ -24,8 +25,9 @@ export function withUsage<Source extends { readonly usage?: unknown }>(source: S
 }
 
 function isUsage(raw: unknown): raw is TranscriptUsage {
-  const { type, input_tokens: input, seconds } = Object(raw) as Readonly<Record<string, unknown>>
-  return type === 'tokens' ? typeof input === 'number' : type === 'duration' && typeof seconds === 'number'
+  const { type, input_tokens: input, output_tokens: output } = Object(raw) as Readonly<Record<string, unknown>>
+  if (type === 'tokens') return typeof input === 'number' && typeof output === 'number'
+  return type === 'duration' && secondsIn(raw) !== undefined
 }
 
 function secondsIn(raw: unknown): number | undefined {
@@ -41,7 +43,7 @@ function usageIn(raw: unknown): TranscriptUsage | undefined {
   const { output_tokens: output, completion_tokens: reported = output } = Object(raw) as Readonly<
     Record<string, unknown>
   >
-  const outputTokens = typeof reported === 'number' ? Math.min(reported, counts.total_tokens) : counts.completion_tokens
+  const outputTokens = Math.min(countOf(reported) ?? counts.completion_tokens, counts.total_tokens)
   return {
     type: 'tokens',
     input_tokens: counts.total_tokens - outputTokens,

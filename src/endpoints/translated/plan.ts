@@ -1,6 +1,5 @@
 /** The request for a vendor in its wire format, and what turns its answer back. */
 import type { Conversation } from '../../conversation/conversation.ts'
-import { parseJson } from '../../conversation/json.ts'
 import type { Answer } from '../../conversation/parts.ts'
 import { givenName } from '../../formats/field-names.ts'
 import type { Asked, Format, Source, Target } from '../../formats/format.ts'
@@ -11,6 +10,7 @@ import type { Call, Provider } from '../../providers/contract.ts'
 import { answeredError } from '../../providers/vendor-error.ts'
 import type { Fields } from '../../wire/json.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
+import { requestWithDigits } from '../digits.ts'
 import type { Order } from '../endpoint.ts'
 import type { Hints } from './hints.ts'
 import { requireSomeTool } from './unsaid.ts'
@@ -139,7 +139,7 @@ export function namedBy({ id, created, model }: Answer, { asked, keeps }: Answer
 /** The request, with large integers as they were written. */
 export function bodyWithDigits(call: Call<unknown>, { hasLongNumber }: Order<unknown>): Fields {
   if (hasLongNumber !== true) return call.request as Fields
-  return parseJson(Buffer.from(call.json({})).toString('utf8')) as Fields
+  return requestWithDigits(call) ?? (call.request as Fields)
 }
 
 /** Does not hold the call, whose request may be long. */

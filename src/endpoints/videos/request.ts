@@ -17,25 +17,30 @@ import { bodyDigest } from '../body-digest.ts'
 import { check } from '../check.ts'
 import { readVideoForm } from './form.ts'
 import { defaultDurations, limitsOf } from './limits.ts'
+import { lazy } from '../../records/lazy.ts'
 
-const prompt = z.string().min(1).max(32_000)
-const size = z.string().regex(/^\d{2,5}x\d{2,5}$/, 'must have the form "<width>x<height>"')
+const prompt = lazy(() => z.string().min(1).max(32_000))
+const size = lazy(() => z.string().regex(/^\d{2,5}x\d{2,5}$/, 'must have the form "<width>x<height>"'))
 
-const specification = z.looseObject({
-  model: z.string().min(1),
-  prompt,
-  duration: z.int().nullish(),
-  async: z.boolean().nullish(),
-  size: size.nullish(),
-})
+const specification = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    prompt: prompt(),
+    duration: z.int().nullish(),
+    async: z.boolean().nullish(),
+    size: size().nullish(),
+  }),
+)
 
-const openai = z.looseObject({
-  model: z.string().min(1),
-  prompt,
-  /** A string in OpenAI's clients. */
-  seconds: z.union([z.int(), z.string().regex(/^\d{1,3}$/, 'must be a whole number of seconds')]).nullish(),
-  size: size.nullish(),
-})
+const openai = lazy(() =>
+  z.looseObject({
+    model: z.string().min(1),
+    prompt: prompt(),
+    /** A string in OpenAI's clients. */
+    seconds: z.union([z.int(), z.string().regex(/^\d{1,3}$/, 'must be a whole number of seconds')]).nullish(),
+    size: size().nullish(),
+  }),
+)
 
 /** A video request that was read, before its model is known. */
 export interface VideoOrder {
@@ -59,7 +64,7 @@ export async function readVideo(
   shape: 'specification' | 'openai',
 ): Promise<VideoOrder> {
   const body = isForm(exchange) ? await readVideoForm(exchange, sizes) : await readJson(exchange, sizes)
-  check(shape === 'openai' ? openai : specification, body)
+  check((shape === 'openai' ? openai : specification)(), body)
   const { model, duration, seconds, async: wait, ...fields } = body.value
   await yieldIfLarge({ large: body.isLarge })
   const digest = await bodyDigest(body)
@@ -123,7 +128,7 @@ function sizeOf(fields: JsonObject, { sizes }: VideoLimits): string | undefined 
   const { size: requested, resolution } = fields
   if (requested !== undefined && requested !== null) return requested as string
   // Some clients send the size as `resolution`.
-  if (size.safeParse(resolution).success) return resolution as string
+  if (size().safeParse(resolution).success) return resolution as string
   return sizes?.find((each) => isOf(each, fields)) ?? sizes?.[0]
 }
 

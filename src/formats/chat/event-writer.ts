@@ -1,6 +1,14 @@
 /** Writes the chunks of a streamed chat. */
 import type { Block, Citation, Fields, State, TokenLogprob } from '../../conversation/conversation.ts'
-import type { CallPart, CitationPart, EndPart, MediaPart, Part } from '../../conversation/parts.ts'
+import type {
+  CallPart,
+  CitationPart,
+  EndPart,
+  MediaPart,
+  Part,
+  RefusalPart,
+  TextPart,
+} from '../../conversation/parts.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { Asked, EventWriter, OutEvent } from '../format.ts'
 import { textInstead } from '../instead.ts'
@@ -49,11 +57,11 @@ export class ChatEventWriter implements EventWriter {
     switch (part.kind) {
       case 'text': {
         this.#written(part.choice, part.block, 'text').length += part.text.length
-        if (part.text !== '') this.#delta(part.choice, { content: part.text }, out, tokens('content', part.logprobs))
+        if (isSaid(part)) this.#delta(part.choice, { content: part.text }, out, tokens('content', part.logprobs))
         return
       }
       case 'refusal':
-        if (part.text !== '') this.#delta(part.choice, { refusal: part.text }, out, tokens('refusal', part.logprobs))
+        if (isSaid(part)) this.#delta(part.choice, { refusal: part.text }, out, tokens('refusal', part.logprobs))
         return
       case 'reasoning': {
         this.#written(part.choice, part.block, 'reasoning', part.form).text += part.text
@@ -202,6 +210,11 @@ export class ChatEventWriter implements EventWriter {
     }
     return this.#choices[at] as OpenChoice
   }
+}
+
+/** Log probabilities may come after the text. */
+function isSaid({ text, logprobs }: TextPart | RefusalPart): boolean {
+  return text !== '' || logprobs !== undefined
 }
 
 function tokens(name: 'content' | 'refusal', logprobs: readonly TokenLogprob[] | undefined): Fields | null {

@@ -1,7 +1,7 @@
 /** Reads tools and the choice among them. */
 import type { FunctionTool, Fields, Tool, ToolChoice } from '../../conversation/conversation.ts'
 import { ownOf } from '../../conversation/own.ts'
-import { stringIn } from '../../providers/reading/parts.ts'
+import { stringIn, textsOf } from '../../providers/reading/parts.ts'
 import { fieldsOf, isRecord, stringOf } from '../../wire/json.ts'
 import { itemsAt, recordAt } from './fields.ts'
 import { jsonSchemaOf } from './open-api-schema.ts'
@@ -51,19 +51,18 @@ function readFunction(raw: unknown, place: string): FunctionTool {
 /** `VALIDATED` lets the model choose. Of functions that are not allowed, the model is not told. */
 function readChoice(tools: readonly Tool[], config: Fields): ReadTools {
   const { functionCallingConfig: given, ...rest } = config
-  const { mode, allowedFunctionNames: names, ...more } = recordAt(fieldsOf(given), 'toolConfig.functionCallingConfig')
+  const place = 'toolConfig.functionCallingConfig'
+  const { mode, allowedFunctionNames, ...more } = recordAt(fieldsOf(given), place)
+  const names = textsOf(allowedFunctionNames, `${place}.allowedFunctionNames`)
   const isValidated = mode === 'VALIDATED'
   const calling = { ...more, ...(isValidated && { mode }) }
   const own = { ...rest, ...(Object.keys(calling).length > 0 && { functionCallingConfig: calling }) }
   const left = Object.keys(own).length > 0 ? own : undefined
   if (mode === 'NONE') return { tools, toolChoice: 'none', rest: left }
-  const allowed = Array.isArray(names) && (mode === 'ANY' || isValidated) ? new Set<unknown>(names) : undefined
-  const usable =
-    allowed === undefined || allowed.size === 0
-      ? tools
-      : tools.filter((tool) => tool.kind !== 'function' || allowed.has(tool.name))
+  const allowed = new Set(mode === 'ANY' || isValidated ? names : [])
+  const usable = allowed.size === 0 ? tools : tools.filter((tool) => tool.kind !== 'function' || allowed.has(tool.name))
   if (mode !== 'ANY') return { tools: usable, toolChoice: mode === undefined ? undefined : 'auto', rest: left }
-  const [only] = allowed?.size === 1 ? (names as string[]) : []
-  if (only !== undefined) return { tools, toolChoice: { name: only }, rest: left }
+  const [only] = allowed
+  if (allowed.size === 1 && only !== undefined) return { tools, toolChoice: { name: only }, rest: left }
   return { tools: usable, toolChoice: 'any', rest: left }
 }

@@ -34,7 +34,10 @@ export class OpenMessage implements OpenItem {
       this.#block = block
       this.#start = this.#text.length
     }
-    if (text === '') return
+    if (text === '') {
+      if (kind === 'text') this.#logprobs.push(...(logprobs ?? none))
+      return
+    }
     this.#text += text
     const { item_id, output_index } = this.place
     const content_index = this.#parts.length

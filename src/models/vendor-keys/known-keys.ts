@@ -1,5 +1,5 @@
 import type { Guard } from '../../records/guard.ts'
-import { boundedCache } from '../../records/bounded-cache.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import type { Sealing } from '../../records/sealing.ts'
 import type { VendorKeyName, VendorKeyStore } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import { boundedCache } from '../../records/bounded-cache.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import type { NamedUser, UsageRecord, UsageStore } from './contract.ts'
 
 /** The user under which the usage of all users beyond the maximum of an account is recorded. */

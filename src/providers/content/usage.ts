@@ -1,20 +1,21 @@
 /** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
-import { countOf, entryIn, fieldsOf, isRecord, itemsOf, textOf } from '../../wire/json.ts'
+import { countOf, countOrNone, entryIn, fieldsOf, isRecord, itemsOf, textOf } from '../../wire/json.ts'
 import type { Usage } from '../../wire/usage.ts'
 
-/** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
+/** Undefined if there is none. A count of 0 is left out. Thinking counts as output, and the input of the vendor's built-in tools as input. */
 export function usageOf(raw: unknown): Usage | undefined {
   if (!isRecord(raw) || countOf(raw['promptTokenCount']) === undefined) return undefined
-  const reasoning = count(raw['thoughtsTokenCount'])
-  const prompt = count(raw['promptTokenCount']) + count(raw['toolUsePromptTokenCount'])
-  const completion = count(raw['candidatesTokenCount']) + reasoning
+  const reasoning = countOrNone(raw['thoughtsTokenCount'])
+  const prompt = countOrNone(raw['promptTokenCount']) + countOrNone(raw['toolUsePromptTokenCount'])
+  const completion = countOrNone(raw['candidatesTokenCount']) + reasoning
+  if (Number.isNaN(prompt + completion)) return undefined
   const ofCache = modalities(raw['cacheTokensDetails'])
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: {
-      cached_tokens: count(raw['cachedContentTokenCount']),
+      cached_tokens: countOf(raw['cachedContentTokenCount']) ?? 0,
       ...modalities(raw['promptTokensDetails'], raw['toolUsePromptTokensDetails']),
       ...(Object.keys(ofCache).length > 0 && { cached_tokens_details: ofCache }),
     },
@@ -81,13 +82,9 @@ function modalities(...lists: readonly unknown[]): Record<string, number> {
   for (const list of lists) {
     for (const { modality, tokenCount } of itemsOf(list).map(fieldsOf)) {
       const name = entryIn(names, modality)
-      const tokens = count(tokenCount)
+      const tokens = countOf(tokenCount) ?? 0
       if (name !== undefined && tokens > 0) sums[name] = (sums[name] ?? 0) + tokens
     }
   }
   return sums
-}
-
-function count(value: unknown): number {
-  return countOf(value) ?? 0
 }

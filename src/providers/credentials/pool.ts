@@ -1,6 +1,6 @@
 /** Several keys at one vendor: each request takes one that works, and those of a conversation the same one. */
 import { draw, seedOf, type Seed } from '../../conversation/draws.ts'
-import { boundedCache } from '../../records/bounded-cache.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import { ProviderError } from '../failure.ts'
 import type { AuthHeaders, Credentials, KeyHolder, Refusal, UnsignedRequest } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import { boundedCache } from '../../records/bounded-cache.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import type { AuthHeaders, KeyHolder, RequestFacts } from './contract.ts'
 import { limitMs, Renewed, type Lasting } from './renewed.ts'
 

@@ -2,7 +2,7 @@
 import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
-import { isRecord } from '../../wire/json.ts'
+import { countOf, fieldsOf } from '../../wire/json.ts'
 import { forceParse } from '../yielding.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -18,13 +18,13 @@ export async function embed(vendor: Vendor, call: Call<EmbeddingRequest>): Promi
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { embeddings, usageMetadata } = value as { embeddings?: unknown; usageMetadata?: unknown }
   if (!Array.isArray(embeddings)) throw unreadable("the vendor's response has no vectors")
-  const tokens = isRecord(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined
+  const tokens = countOf(fieldsOf(usageMetadata)['promptTokenCount'])
   return {
     data: embeddings.map((each: { values: number[] } | null, index) => ({
       index,
       embedding: each?.values as number[],
     })),
-    ...(typeof tokens === 'number' && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+    ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   }
 }
 

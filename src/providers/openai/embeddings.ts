@@ -51,7 +51,7 @@ function untouchedIn(
   if (firstVector.exec(start.toString('latin1', from, from + 300))?.[1] !== form) return undefined
   const around = shellOf(`${start.toString('utf8', 0, from)}[]${last.toString('utf8', to)}`)
   const shell = around && withoutOwnCosts(around, costs)
-  const usage = readUsage(shell?.['usage'])
+  const usage = readUsage(shell?.['usage'], 0)
   if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
   const { prompt_tokens: named } = Object(shell['usage']) as { prompt_tokens?: unknown }
   const counts =

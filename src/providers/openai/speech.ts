@@ -1,6 +1,7 @@
 /** Speech, in each of the forms that vendors return: bytes, events or JSON. */
 import { isMediaType } from '../../http/media-type.ts'
 import { readTokenUsage } from '../../wire/counts.ts'
+import { textOf } from '../../wire/json.ts'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { spokenUsage } from '../../wire/usage.ts'
 import { readJsonObject, requireFile } from '../answer.ts'
@@ -51,7 +52,8 @@ export async function* speak(
 }
 
 function* piecesOf({ audio, audio_data: data = audio, usage }: SpeechEvent): Generator<SpeechPiece> {
-  if (typeof data === 'string' && data !== '') yield Buffer.from(data, 'base64')
+  const bytes = Buffer.from(textOf(data), 'base64')
+  if (bytes.length > 0) yield bytes
   const counted = readTokenUsage(usage)
   if (counted !== undefined) yield { usage: spokenUsage(counted) }
 }

@@ -2,7 +2,7 @@
 import { Verbatim } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { unreadable } from '../failure.ts'
-import { Framer, jsonIn } from '../framing.ts'
+import { Framer, jsonIn, type VendorEvent } from '../framing.ts'
 import { withoutOwnCosts } from '../own-costs.ts'
 import type { StartedResponse } from './vendor.ts'
 
@@ -11,35 +11,34 @@ interface Typed {
 }
 
 /**
- * Yields the events with their JSON text. Throws if the stream ends with neither `[DONE]` nor an event that `isLast`
- * accepts as the end of a response. `maxBytes` limits each event.
+ * Yields the events with their JSON text, up to `[DONE]` or the `count`th event that `isLast` accepts as the end of a response.
+ * Throws if the connection ends before the first of these. `maxBytes` limits each event.
  */
 export async function* readTyped<Event extends Typed>(
   { transfer, failure, costs }: StartedResponse,
   maxBytes: number,
   isLast: (event: Event) => boolean,
+  count: number = 1,
 ): AsyncGenerator<Verbatim<Event>, void, void> {
   const framer = new Framer(maxBytes)
   const events = new EventReader()
-  let complete = false
-  const read = function* (frames: string[]): Generator<Verbatim<Event>, boolean> {
-    for (const frame of frames) {
-      const data = events.read(frame)?.data ?? ''
-      if (data === '[DONE]') return true
-      if (data === '') continue
-      const event = parse(data, failure, costs) as Verbatim<Event>
-      complete ||= isLast(event.value)
-      yield event
-    }
-    return false
+  let ends = 0
+  let isOver = false
+  const read = function* (event: VendorEvent | undefined): Generator<Verbatim<Event>, void> {
+    if (event?.data === '[DONE]') isOver = true
+    if (isOver || !event?.data) return
+    const typed = parse(event.data, failure, costs) as Verbatim<Event>
+    if (isLast(typed.value)) isOver = ++ends >= count
+    yield typed
   }
   for await (const bytes of transfer) {
-    const frames = framer.push(bytes)
-    if (frames !== undefined && (yield* read(frames.toString('utf8').split('\n\n')))) return transfer.settle()
+    for (const frame of framer.push(bytes)?.toString('utf8').split('\n\n') ?? []) {
+      yield* read(events.read(frame))
+      if (isOver) return transfer.settle()
+    }
   }
-  // Some vendors omit the last blank line.
-  if (!complete) yield* read([framer.rest()])
-  if (!complete) throw unreadable("the vendor's stream ended before the response was complete")
+  yield* read(events.last(framer.rest()))
+  if (ends === 0 && !isOver) throw unreadable("the vendor's stream ended before the response was complete")
 }
 
 function parse(data: string, failure: StartedResponse['failure'], costs: StartedResponse['costs']): Verbatim<Typed> {

@@ -8,7 +8,7 @@ import { Client, jsonBody, sentFor, type ClientOptions } from '../client.ts'
 import type { AuthHeaders } from '../credentials/contract.ts'
 import { authOf, bearer } from '../credentials/key.ts'
 import type { Call } from '../contract.ts'
-import { boundedCache } from '../../records/bounded-cache.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import { fieldsOf, type Fields } from '../../wire/json.ts'
 import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
@@ -33,16 +33,18 @@ export interface StartedResponse {
 
 /** Model names can come from clients. */
 const maxModels = 1_000
+/** What a model once refused is tried again: a server that starts, or a proxy, may have said that it has no such endpoint. */
+const refused = { ttl: 600_000 }
 
 type Models = LRUCache<string, true>
 
 export class Vendor {
   /** Models that turned out to have no text completions. */
-  readonly onlyChats: Models = boundedCache(maxModels)
+  readonly onlyChats: Models = boundedCache(maxModels, refused)
   /** Models that turned out to have no compactions. */
-  readonly neverCompacts: Models = boundedCache(maxModels)
+  readonly neverCompacts: Models = boundedCache(maxModels, refused)
   /** Models that rejected a request for encrypted reasoning. */
-  readonly plainReasoning: Models = boundedCache(maxModels)
+  readonly plainReasoning: Models = boundedCache(maxModels, refused)
   readonly client: Client
   readonly #options: OpenAIOptions
   readonly #templates = boundedCache<string, FrameTemplates>(maxModels)

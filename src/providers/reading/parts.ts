@@ -14,14 +14,20 @@ export function listOf(value: unknown, param: string): readonly unknown[] {
   return value
 }
 
+/** Reads a list of texts; empty if absent. */
+export function textsOf(value: unknown, param: string): readonly string[] {
+  const list = listOf(value, param)
+  if (!list.every((each) => typeof each === 'string')) throw invalid(`"${param}" must be a list of texts.`, param)
+  return list
+}
+
 /** Searching for a stop sequence takes longer with their number and length, for each piece of text. */
 const mostStops = 64
 const longestStop = 256
 
 /** Reads stop sequences, without empty ones; undefined if there are none. */
 export function readStops(value: unknown, param: string): readonly string[] | undefined {
-  const list = listOf(value, param)
-  if (!list.every((each) => typeof each === 'string')) throw invalid(`"${param}" must be a list of texts.`, param)
+  const list = textsOf(value, param)
   if (list.length > mostStops || list.some(({ length }) => length > longestStop)) {
     const message = `"${param}" must be at most ${mostStops} sequences of at most ${longestStop} characters.`
     throw invalid(message, param)

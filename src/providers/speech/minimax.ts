@@ -1,6 +1,6 @@
 /** MiniMax. Source: its API reference, Text to Speech (T2A) HTTP. */
 import { isMediaType } from '../../http/media-type.ts'
-import { fieldsOf } from '../../wire/json.ts'
+import { countOf, fieldsOf } from '../../wire/json.ts'
 import type { SpeechRequest } from '../../wire/speech.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Client } from '../client.ts'
@@ -54,10 +54,10 @@ async function* speak(client: Client, call: Call<SpeechRequest>): AsyncGenerator
       if (failure !== undefined) throw failure
       const { data, extra_info: info } = fieldsOf(value)
       const { audio, status } = fieldsOf(data)
-      const { usage_characters: characters } = fieldsOf(info)
+      const characters = countOf(fieldsOf(info)['usage_characters'])
       complete ||= status === 2
       if (status !== 2 && typeof audio === 'string' && audio !== '') yield Buffer.from(audio, 'hex')
-      if (typeof characters === 'number') yield { characters }
+      if (characters !== undefined) yield { characters }
     }
   }
   if (!complete) throw unreadable("the vendor's stream ended before the speech was complete")

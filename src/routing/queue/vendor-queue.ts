@@ -1,8 +1,10 @@
 /** Who calls a vendor next when its limit is near: fair by tokens between accounts. */
+import type { LRUCache } from 'lru-cache'
 import type { AbortListener, Cancellation } from '../../http/cancellation.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../../http/time-limit.ts'
 import { ProviderError } from '../../providers/failure.ts'
 import { reportedLimits, type ReportedLimit, type ResponseHead } from '../../providers/reported-limits.ts'
+import { boundedCache } from '../../bounded-cache.ts'
 import type { SharedRefusals } from './shared-refusals.ts'
 import { VendorLimit, type Amounts } from './vendor-limit.ts'
 
@@ -25,7 +27,11 @@ interface Line {
 }
 
 interface Lines {
-  readonly byAccount: Map<string, Line>
+  /** Of the accounts that asked last. */
+  readonly known: LRUCache<string, Line>
+  /** Those in which calls wait. */
+  readonly open: Map<string, Line>
+  /** Calls in all of them. */
   waiting: number
   /** The highest counter of an account that was served: one that was idle does not start much below it. */
   floor: number
@@ -39,7 +45,8 @@ interface QueueSettings {
 /** Where the queue hears of refusals in other processes, through the function that it passes. */
 export type Sharing = (heard: () => void) => SharedRefusals
 
-const mostIdleLines = 1_000
+/** Accounts that are known, and those whose calls wait at the same time: each call looks at all of these. */
+const mostLines = 1_000
 /** An account that was idle, or asks in another process too, goes first with so many calls. */
 const callsFirst = 10
 
@@ -153,16 +160,20 @@ export class VendorQueue {
   used(call: QueuedCall, output: number): void {
     if (!this.#limit.isNear || output <= 0) return
     this.#limit.draw({ requests: 0, tokens: output, input: 0, output }, 0)
-    const line = this.#linesOf(call).byAccount.get(call.account)
+    const line = knownLine(this.#linesOf(call), call.account)
     if (line !== undefined) line.tokens += output / call.weight
   }
 
   /** Takes a call out that waits no longer. */
   leave({ call }: Waiting, at: number = -1): void {
     const lines = this.#linesOf(call)
-    const { waiting } = lines.byAccount.get(call.account) as Line
+    const line = lines.open.get(call.account) as Line
+    const { waiting } = line
     lines.waiting--
     waiting.splice(at < 0 ? waiting.findIndex((each) => each.call === call) : at, 1)
+    if (waiting.length > 0) return
+    lines.open.delete(call.account)
+    lines.known.set(call.account, line)
   }
 
   /** The error for a call that does not get its turn in time. */
@@ -190,8 +201,10 @@ export class VendorQueue {
       this.#served(lines, line, call)
       return undefined
     }
-    if (this.#expectedMs(call, now) > this.#settings.maxWaitMs) throw this.refusalOf(call)
+    const isFull = line.waiting.length === 0 && lines.open.size >= mostLines
+    if (isFull || this.#expectedMs(call, now) > this.#settings.maxWaitMs) throw this.refusalOf(call)
     return new Promise((resolve, reject) => {
+      lines.open.set(call.account, line)
       line.waiting.push(new Waiting(this, call, this.#settings.longest, resolve, reject))
       lines.waiting++
       if (this.#timer === undefined) this.#serve()
@@ -227,12 +240,12 @@ export class VendorQueue {
   /** How long a call would wait that came now. */
   #expectedMs(call: QueuedCall, now: number): number {
     const lines = this.#linesOf(call)
-    const own = lines.byAccount.get(call.account)
+    const own = knownLine(lines, call.account)
     const before = own?.waiting.length ?? 0
     const counter = startOf(own, lines, call) + before * costOf(call)
     let ahead = before
-    for (const line of lines.byAccount.values()) {
-      if (line === own || line.waiting.length === 0 || line.tokens > counter) continue
+    for (const line of lines.open.values()) {
+      if (line === own || line.tokens > counter) continue
       ahead += Math.min(
         line.waiting.length,
         1 + ((counter - line.tokens) * line.weight) / Math.max(1, call.promptTokens),
@@ -252,21 +265,17 @@ function amountsOf({ promptTokens }: QueuedCall): Amounts {
 }
 
 function linesOf(): Lines {
-  return { byAccount: new Map(), waiting: 0, floor: 0 }
+  return { known: boundedCache(mostLines), open: new Map(), waiting: 0, floor: 0 }
 }
 
 function lineOf(lines: Lines, { account, weight }: QueuedCall): Line {
-  const { byAccount, floor } = lines
-  let line = byAccount.get(account)
-  if (line === undefined) {
-    if (byAccount.size >= mostIdleLines + lines.waiting) {
-      for (const [name, { tokens, waiting }] of byAccount) {
-        if (waiting.length === 0 && tokens <= floor) byAccount.delete(name)
-      }
-    }
-    byAccount.set(account, (line = { weight, tokens: 0, waiting: [] }))
-  }
+  let line = knownLine(lines, account)
+  if (line === undefined) lines.known.set(account, (line = { weight, tokens: 0, waiting: [] }))
   return line
+}
+
+function knownLine({ open, known }: Lines, account: string): Line | undefined {
+  return open.get(account) ?? known.get(account)
 }
 
 /** What the counter of its account grows by when it is sent. */
@@ -280,10 +289,8 @@ function startOf(line: Line | undefined, { floor }: Lines, call: QueuedCall): nu
 }
 
 /** The account that was served least. */
-function nextOf({ byAccount }: Lines): Line {
+function nextOf({ open }: Lines): Line {
   let next: Line | undefined
-  for (const line of byAccount.values()) {
-    if (line.waiting.length > 0 && (next === undefined || line.tokens < next.tokens)) next = line
-  }
+  for (const line of open.values()) if (next === undefined || line.tokens < next.tokens) next = line
   return next as Line
 }

@@ -114,7 +114,8 @@ describe('ensures that prompt and completion tokens sum to the total', () => {
     ['a total that is too low', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 12 }, [10, 5, 15]],
     ['no total', { prompt_tokens: 10, completion_tokens: 5 }, [10, 5, 15]],
     ['only prompt tokens', { prompt_tokens: 10, total_tokens: 10 }, [10, 0, 10]],
-    ['invalid counts', { prompt_tokens: 10, completion_tokens: -5, total_tokens: Number.NaN }, [10, 0, 10]],
+    ['an invalid total', { prompt_tokens: 10, completion_tokens: 5, total_tokens: Number.NaN }, [10, 5, 15]],
+    ['digits', { prompt_tokens: '10', completion_tokens: '5', total_tokens: '15' }, [10, 5, 15]],
   ])('%s', (_, raw, [prompt, completion, total]) => {
     expect(readUsage(raw)).toEqual({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: total })
   })
@@ -128,7 +129,14 @@ describe('ensures that prompt and completion tokens sum to the total', () => {
     expect(readUsage({ ...usage, ...extra })).toMatchObject({ ...usage, prompt_tokens_details: { cached_tokens: 2 } })
   })
 
-  test.each([[undefined], [null], [{}], ['5'], [{ prompt_tokens: '5' }]])('finds no counts in %j', (raw) => {
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    ['5'],
+    [{ prompt_tokens: '5' }],
+    [{ prompt_tokens: 10, completion_tokens: -5, total_tokens: 10 }],
+  ])('finds no counts in %j', (raw) => {
     expect(readUsage(raw)).toBeUndefined()
   })
 

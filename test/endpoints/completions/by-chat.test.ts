@@ -1,7 +1,7 @@
 /** `POST /v1/completions` with a model that answers conversations. */
 import { anthropic, defineProvider, demo, openai, type Call } from 'modelhatch/providers'
 import { finish, text } from '../../chat-chunks.ts'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
@@ -227,4 +227,22 @@ test('a vendor without completions for a model gets chats, and no second request
     expect((await client.completions.create({ model: 'm', prompt: 'x' })).choices[0]?.text).toBe('Hi')
   }
   expect(paths).toEqual(['/v1/completions', '/v1/chat/completions', '/v1/chat/completions'])
+})
+
+test('a model that once had no completions is asked for some again after ten minutes: it may have been a server that starts', async () => {
+  const paths: string[] = []
+  const vendor = await vendorFor(({ url }, response) => {
+    const isFirst = paths.push(url.slice('/v1'.length)) === 1
+    if (isFirst) return void response.writeHead(404).end('404 page not found')
+    const said = url === '/v1/completions' ? { text: 'Hi' } : { message: { role: 'assistant', content: 'Hi' } }
+    response.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', ...said }] }))
+  })
+  const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
+  const ask = () => post(url, '/completions', { model: 'm', prompt: 'x' })
+  await ask()
+  const later = performance.now() + 601_000
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
+  onTestFinished(() => clock.mockRestore())
+  await ask()
+  expect(paths).toEqual(['/completions', '/chat/completions', '/completions'])
 })

@@ -25,7 +25,8 @@ const usages = [
   undefined,
   null,
   {},
-  { input_tokens: '10', output_tokens: '20' },
+  { input_tokens: '10', output_tokens: 'twenty' },
+  { input_tokens: 10 },
   { input_tokens: -1, output_tokens: -1 },
 ]
 

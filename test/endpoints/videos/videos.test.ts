@@ -7,6 +7,7 @@ import { demo, type Provider, type VideoProvider } from '../../../src/providers/
 import { createGateway } from '../../../src/index.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { hosted, hostedWith } from '../../hosted.ts'
+import { storeTimeouts } from '../../patience.ts'
 
 interface Served {
   readonly url: string
@@ -307,6 +308,7 @@ describe.each(everyBundle())('malformed ids, with %s', (_, there, open) => {
       keys: { 'sk-a': { account: 'a' } },
       models: { v: provider },
       storage: await open(),
+      timeouts: storeTimeouts,
     })
     const url = await hosted(gateway)
     const status = async (path: string) =>

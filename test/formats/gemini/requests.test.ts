@@ -84,6 +84,10 @@ describe('errors name the field', () => {
     ['contents[0].parts[0].functionCall.name', { contents: [{ parts: [{ functionCall: {} }] }] }],
     ['tools[0].functionDeclarations[0].name', { contents: [hello], tools: [{ functionDeclarations: [{}] }] }],
     ['generationConfig', { contents: [hello], generationConfig: 'x' }],
+    [
+      'toolConfig.functionCallingConfig.allowedFunctionNames',
+      { contents: [hello], toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [{}] } } },
+    ],
   ])('%s', (param, body) => {
     expect(() => gemini.readRequest(body as Record<string, unknown>)).toThrow(
       expect.objectContaining({ param, status: 400 }),

@@ -69,6 +69,63 @@ describe('images of an OpenAI-compatible vendor', () => {
     expect(await receipt()).toMatchObject({ usage: { total_tokens: 3 }, units: { images: 1, size: '1024x1024' } })
   })
 
+  it.each([
+    ['the only image', {}, 1, '\n\n'],
+    ['the last of two', { n: 2 }, 2, '\n\n'],
+  ])('ends a stream with %s, though the connection stays open', async (_, body, images, end) => {
+    const event = { type: 'image_generation.completed', b64_json: 'AAAA' }
+    const vendor = await vendorFor((_, response) => {
+      response.writeHead(200, sse).write(
+        Array(images)
+          .fill(`data: ${JSON.stringify(event)}`)
+          .join('\n\n') + end,
+      )
+    })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
+    const text = await (await generate(url, { stream: true, ...body })).text()
+    expect(text.match(/AAAA/g)).toHaveLength(images)
+    expect(text).toMatch(/data: \[DONE\]\n\n$/)
+    expect(await receipt()).toMatchObject({ outcome: 'completed', units: { images } })
+  })
+
+  it.each([
+    ['an image without the last blank line', 'data: {"type":"image_generation.completed","b64_json":"AAAA"}', 2],
+    ['half of an event', 'data: {"type":"image_generation.comp', 1],
+    ['what is no event', '<html>', 1],
+  ])('reads %s behind the first of two images', async (_, rest, images) => {
+    const event = { type: 'image_generation.completed', b64_json: 'AAAA' }
+    const vendor = await vendorFor(
+      (_, response) => void response.writeHead(200, sse).end(`data: ${JSON.stringify(event)}\n\n${rest}`),
+    )
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
+    expect(await (await generate(url, { stream: true, n: 2 })).text()).toMatch(/data: \[DONE\]\n\n$/)
+    expect(await receipt()).toMatchObject({ outcome: 'completed', units: { images } })
+  })
+
+  it.each([[{}], [null], [{ b64_json: 5 }], [{ b64_json: '' }], [{ url: {} }]])(
+    'charges nothing for an image that is none: %j',
+    async (image) => {
+      const event = { type: 'image_generation.completed', ...image }
+      for (const stream of [false, true]) {
+        const vendor = await vendorFor((_, response) => {
+          if (stream) response.writeHead(200, sse).end(`data: ${JSON.stringify(event)}\n\n`)
+          else response.writeHead(200, json).end(JSON.stringify({ data: [image] }))
+        })
+        const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
+        expect(await (await generate(url, { stream })).text()).toContain('"error"')
+        expect(await receipt()).toMatchObject({ outcome: 'failed', usage: { total_tokens: 0 } })
+      }
+    },
+  )
+
+  it('keeps a size that is no text out of the receipt', async () => {
+    const body = JSON.stringify({ data: [{ url: 'u' }], size: { a: 1 }, quality: 7 })
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end(body))
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
+    expect((await generate(url)).status).toBe(200)
+    expect((await receipt()).units).toEqual({ images: 1 })
+  })
+
   it('ends a stream that the vendor truncates with an error', async () => {
     const event = { type: 'image_generation.partial_image', b64_json: 'AAAA' }
     const vendor = await vendorFor((_, response) => {

@@ -49,6 +49,51 @@ describe('transcriptions of an OpenAI-compatible vendor', () => {
     expect(vendor.requests[0]?.body.toString()).toMatch(/name="response_format"\r\n\r\njson\r\n/)
   })
 
+  it.each([
+    [{ duration: '8.47' }, 8.47],
+    [{ usage: { type: 'duration', seconds: 3 }, duration: 'long' }, 3],
+    [{ duration: 'long' }, 1],
+    [{ duration: -5 }, 1],
+    [{ duration: 0 }, 1],
+    [{ segments: [{ start: 0, end: 'the end', text: 'Hello' }] }, 1],
+    [{ usage: { type: 'duration', seconds: -3 } }, 1],
+  ])(
+    'counts the seconds that the vendor states as a number or in digits, and else estimates them: %j',
+    async (more, seconds) => {
+      const { url, receipt } = await answering('application/json', JSON.stringify({ text: 'Hello', ...more }))
+      expect((await ask(url)).status).toBe(200)
+      expect((await receipt()).units).toEqual({ seconds })
+    },
+  )
+
+  it.each([
+    [{ segments: null, words: null }],
+    [{ segments: {}, words: 5 }],
+    [{ segments: [null], words: [{ word: 7 }] }],
+    [{ segments: [{ start: 'a', end: null, text: 'Hello' }] }],
+  ])('reads a transcript whose parts are none: %j', async (parts) => {
+    const { url, receipt } = await answering(
+      'application/json',
+      JSON.stringify({ text: 'Hello', duration: 2, ...parts }),
+    )
+    for (const format of ['json', 'verbose_json', 'srt', 'vtt', 'diarized_json']) {
+      const response = await ask(url, ['response_format', format])
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Hello')])
+      expect((await receipt()).units).toEqual({ seconds: 2 })
+    }
+  })
+
+  it('streams segments whose ends are no numbers, and estimates their seconds', async () => {
+    const events = [
+      { type: 'transcript.text.segment', id: 's', start: 0, end: 'the end', text: 'Hello', speaker: 'A' },
+      { type: 'transcript.text.done', text: 'Hello' },
+    ]
+    const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const { url, receipt } = await answering('text/event-stream', body)
+    expect(await (await ask(url, ['stream', 'true'])).text()).toContain('the end')
+    expect((await receipt()).units).toEqual({ seconds: 1 })
+  })
+
   it('returns subtitles with their own content type, whatever the vendor’s is', async () => {
     const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:04.000\nHello\n\n'
     const { url, receipt } = await answering('text/plain', vtt)

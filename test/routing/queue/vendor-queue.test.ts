@@ -144,3 +144,16 @@ test('what a vendor has said is not believed for ever', async () => {
   await Promise.all(many(5, () => ask('acme')).map(({ asked }) => asked))
   expect(sent).toHaveLength(5)
 })
+
+test('calls of a thousand accounts wait at most, and those of others are refused at once', async () => {
+  const { ask } = scene(left(150), 60_000)
+  many(3, () => ask('first', { promptTokens: 10_000_000 }))
+  await vi.advanceTimersByTimeAsync(1_000)
+  let refused = 0
+  // Each asks for more than the one before, and so goes first.
+  for (let account = 0; account < 1_100; account++)
+    ask(`a${account}`, { promptTokens: 100 + account }).asked.catch(() => refused++)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(refused).toBeGreaterThanOrEqual(90)
+  expect(refused).toBeLessThanOrEqual(110)
+})

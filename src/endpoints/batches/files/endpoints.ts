@@ -17,16 +17,19 @@ import { batchIdIn } from '../batches.ts'
 import { batchEndpoint, batchPaths } from './call-endpoints.ts'
 import type { FileBatches } from './file-batches.ts'
 import { shape } from './shape.ts'
+import { lazy } from '../../../records/lazy.ts'
 
-const schema = z.looseObject({
-  input_file_id: z.string().min(1),
-  endpoint: z.string(),
-  completion_window: z.literal('24h'),
-  metadata: z
-    .record(z.string().max(64), z.string().max(512))
-    .refine((given) => Object.keys(given).length <= 16, 'must have at most 16 entries')
-    .nullish(),
-})
+const schema = lazy(() =>
+  z.looseObject({
+    input_file_id: z.string().min(1),
+    endpoint: z.string(),
+    completion_window: z.literal('24h'),
+    metadata: z
+      .record(z.string().max(64), z.string().max(512))
+      .refine((given) => Object.keys(given).length <= 16, 'must have at most 16 entries')
+      .nullish(),
+  }),
+)
 
 const known = new Set(['input_file_id', 'endpoint', 'completion_window', 'metadata'])
 
@@ -64,7 +67,7 @@ export function fileBatchEndpoints(batches: FileBatches): readonly QueryEndpoint
 async function create(query: Query, batches: FileBatches): Promise<Reply> {
   const { exchange, sizes } = query
   const body = await readJson(exchange, sizes)
-  check(schema, body)
+  check(schema(), body)
   const unknown = body.names().find((name) => !known.has(name))
   if (unknown !== undefined) {
     const param = unknown.slice(0, 64)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { itemsPerTurn, mapInTurns } from '../../src/records/in-turns.ts'
+import { itemsPerTurn, mapInTurns } from '../../src/admin/in-turns.ts'
 
 test('many items are mapped in several turns of the event loop, in their order', async () => {
   let turns = 0
