@@ -5,6 +5,7 @@ import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle } from '../src/index.ts'
 import { dropKeys, dropTables, mysqlPool, postgresPool, redisConnection } from './servers.ts'
+import { statementMs } from './patience.ts'
 
 export type Kind = 'SQLite' | 'Postgres' | 'MySQL' | 'Redis'
 
@@ -31,14 +32,14 @@ export async function openBundle({ kind, name, ...options }: Place): Promise<Ope
     case 'Postgres': {
       const pool = postgresPool(8)
       return {
-        storage: postgres(pool, { schema: name, ...options }),
+        storage: postgres(pool, { schema: name, statementMs, ...options }),
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
         close: () => pool.end(),
       }
     }
     case 'MySQL': {
       const pool = mysqlPool(8)
-      const storage = mysql(pool, { prefix: name, ...options })
+      const storage = mysql(pool, { prefix: name, statementMs, ...options })
       // On a busy disk, the tables take longer to make than a request may wait.
       await storage.keys.find('')
       return {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { mount } from '../adapters/hosts/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Receipt } from '../src/index.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../src/testing/vendor.ts'
+import { storeTimeouts } from './patience.ts'
 
 /** On a busy machine, a short keep-alive closes connections just as the client reuses them. */
 export const patient = { keepAliveTimeout: 600_000 } as const
@@ -43,8 +44,7 @@ export async function hostedWith(options: GatewayOptions): Promise<Hosted> {
   const gateway = createGateway({
     keys: { 'sk-test': {} },
     ...options,
-    // A database that shares a busy machine may take long over one statement.
-    timeouts: { storeMs: 20_000, ...options.timeouts },
+    timeouts: { ...storeTimeouts, ...options.timeouts },
     hooks: {
       ...options.hooks,
       receipt(each) {

@@ -16,6 +16,7 @@ import {
   postgresPool,
   redisConnection,
 } from './servers.ts'
+import { statementMs } from './patience.ts'
 
 export interface PooledDatabase {
   /** Opens another handle on the same data, as another process would. */
@@ -34,7 +35,7 @@ export function describeOnPooled(title: string, tests: (connect: () => PooledDat
 function onPostgres(): PooledDatabase {
   const [pool, schema] = [postgresPool(8), ownName()]
   return {
-    open: () => postgres(pool, { schema }),
+    open: () => postgres(pool, { schema, statementMs }),
     clear: async () => {
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
       await pool.end()
@@ -45,7 +46,7 @@ function onPostgres(): PooledDatabase {
 function onMysql(): PooledDatabase {
   const [pool, prefix] = [mysqlPool(8), ownName()]
   return {
-    open: () => mysql(pool, { prefix }),
+    open: () => mysql(pool, { prefix, statementMs }),
     clear: async () => {
       await dropTables(pool, prefix)
       await pool.end()

@@ -10,6 +10,9 @@ import { Client, Pool } from 'pg'
 
 const required = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
 
+/** A busy machine may need long for a server that must be there. */
+const connectTimeout = required ? 30_000 : 2_000
+
 export const postgresUrl: string = process.env['MODELHATCH_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test'
 export const mysqlUrl: string = process.env['MODELHATCH_MYSQL'] ?? 'mysql://root@127.0.0.1:3306/test'
 export const redisUrl: string = process.env['MODELHATCH_REDIS'] ?? 'redis://127.0.0.1:6379'
@@ -26,20 +29,20 @@ async function answers(name: string, ask: () => Promise<unknown>): Promise<boole
 
 /** Whether there is a Postgres: `describe.skipIf(!hasPostgres)`. */
 export const hasPostgres: boolean = await answers('Postgres', async () => {
-  const client = new Client({ connectionString: postgresUrl, connectionTimeoutMillis: 2_000 })
+  const client = new Client({ connectionString: postgresUrl, connectionTimeoutMillis: connectTimeout })
   await client.connect()
   await client.end()
 })
 
 export const hasMysql: boolean = await answers('MySQL or MariaDB', async () => {
-  const connection = await createConnection({ uri: mysqlUrl, connectTimeout: 2_000 })
+  const connection = await createConnection({ uri: mysqlUrl, connectTimeout })
   // The default of MariaDB is too small for the largest values that stores must keep. That of MySQL is this one.
   await connection.query('SET GLOBAL max_allowed_packet = greatest(@@GLOBAL.max_allowed_packet, 67108864)')
   await connection.end()
 })
 
 export const hasRedis: boolean = await answers('Redis', async () => {
-  const client = createClient({ url: redisUrl, socket: { connectTimeout: 2_000, reconnectStrategy: false } })
+  const client = createClient({ url: redisUrl, socket: { connectTimeout, reconnectStrategy: false } })
   client.on('error', () => undefined)
   await client.connect()
   client.destroy()

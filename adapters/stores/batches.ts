@@ -4,8 +4,6 @@
 const maxBatch = 100
 /** Maximum number of waiting items; further ones are rejected at once. */
 const maxWaiting = 10_000
-/** Milliseconds for which an item may wait to be sent. Then it is rejected: by default, its caller has timed out. */
-const maxWaitMs = 2_000
 /** Milliseconds after which a batch without a result leaves its lane to the next one: its connection may be lost. */
 const laneMs = 500
 
@@ -18,6 +16,8 @@ export interface BatchesOptions<Item, Result> {
   readonly isUndone: (error: unknown) => boolean
   /** Maximum number of concurrent batches. A batch without a result after 500 ms no longer counts. */
   readonly lanes: number
+  /** Milliseconds for which an item may wait to be sent. Then it is rejected: its caller has timed out. Default 2,000. */
+  readonly maxWaitMs?: number
 }
 
 interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
@@ -64,7 +64,7 @@ export class Batches<Item, Result> {
     const batch: Waiting<Item, Result>[] = []
     const later: Waiting<Item, Result>[] = []
     const seen = new Set<string>()
-    const late = performance.now() - maxWaitMs
+    const late = performance.now() - (this.#options.maxWaitMs ?? 2_000)
     let index = 0
     for (; index < this.#waiting.length && batch.length < maxBatch; index++) {
       const waiting = this.#waiting[index] as Waiting<Item, Result>

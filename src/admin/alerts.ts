@@ -1,7 +1,8 @@
 import { alertOf, type Alert } from '../admission/alerts/alert.ts'
 import { invalid } from '../errors.ts'
-import { mapPage, type Page, type PageRequest } from '../records/page.ts'
+import type { Page, PageRequest } from '../records/page.ts'
 import { strict } from '../records/rules.ts'
+import { readable } from '../records/unreadable.ts'
 import { ofAny, requireMethod, requireScoped } from './check.ts'
 import { page as pageShape } from './questions.ts'
 import type { AdminServices } from './services.ts'
@@ -15,10 +16,12 @@ const listRule = strict({ ...ofAny, ...pageShape })
 /** Alerts of caps and balances. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AlertAdmin {
   readonly #ledger: AdminServices['ledger']
+  readonly #failed: AdminServices['failed']
 
   /** @internal */
-  constructor({ ledger }: AdminServices) {
+  constructor({ ledger, failed }: AdminServices) {
     this.#ledger = ledger
+    this.#failed = failed
   }
 
   /**
@@ -34,6 +37,6 @@ export class AlertAdmin {
       if (caps === undefined) throw invalid('Alerts need a ledger with caps.')
       return requireMethod(caps, 'listNotices', 'alerts').listNotices(asked)
     })
-    return mapPage(found, alertOf)
+    return { ...found, items: readable(found.items, alertOf, this.#failed) }
   }
 }

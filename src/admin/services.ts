@@ -21,6 +21,7 @@ import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { ContentLog } from '../observe/content/content-log.ts'
 import type { LoggedContent, Replayed } from '../observe/content/content.ts'
 import type { ContentReader } from '../observe/content/read.ts'
+import type { Observer } from '../observe/observe.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 
 /** What changes models, groups and prices. */
@@ -72,6 +73,8 @@ export interface AdminServices {
   readonly hasCosts: boolean
   readonly minimumTopUp: string
   readonly now: () => number
+  /** Learns of a record that cannot be read. */
+  readonly failed: Observer['failed']
   /** Drops a key from this process's cache, by its hash. */
   readonly forget: (hash: string) => void
 }

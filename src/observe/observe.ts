@@ -154,6 +154,9 @@ export class Observer {
     })
   }
 
+  /** `failure`, as a function that can be passed on. */
+  readonly failed = (id: string, error: unknown): void => this.failure({ id, error })
+
   #tell(id: string, tell: (each: Telemetry) => void): void {
     for (const each of this.#telemetry) {
       try {

@@ -94,6 +94,13 @@ export function testAccounts(it: Suite<Ledger>['it']): void {
     assert.deepEqual([lines[0]?.note, lines[1]?.reference, lines[2]?.reference], ['a note', released, settled])
     assert.ok(lines.every(({ number }, index) => index === 0 || number < (lines[index - 1]?.number ?? 0)))
     assert.ok(lines.every(({ at }) => at > 0))
+    if (ledger.entriesAfter === undefined) return
+    const numbers = lines.map(({ number }) => number).toReversed()
+    for (const [index, after] of [0, ...numbers].entries())
+      for (const most of [1, 2, 5]) {
+        const found = await ledger.entriesAfter(account, after, most)
+        assert.deepEqual(found, lines.toReversed().slice(index, index + most))
+      }
   })
 
   it('lists accounts in pages, ordered by id', async (ledger) => {

@@ -4,6 +4,7 @@ import { createGateway, memoryUsageStore, type StorageBundle } from '../../src/i
 import { demo } from '../../src/providers/index.ts'
 import { everyBundle } from '../every-bundle.ts'
 import { hosted } from '../hosted.ts'
+import { storeTimeouts } from '../patience.ts'
 
 const storages: [string, boolean, () => Promise<StorageBundle> | StorageBundle][] = [
   ['Memory', true, () => ({ usage: memoryUsageStore() })],
@@ -16,6 +17,7 @@ describe.each(storages)('%s', (_, there, open) => {
       models: { m: { provider: demo({ paceMs: 0 }), price: { input: '1', output: '1' } } },
       keys: { 'sk-in-options': { account: 'house', name: 'deployed' } },
       storage: await open(),
+      timeouts: storeTimeouts,
       ...(billing && { billing }),
     })
     onTestFinished(() => gateway.close({ graceMs: 0 }))

@@ -5,6 +5,7 @@ import { defineProvider } from '../../src/providers/index.ts'
 import { scene, whole } from '../admission/scene.ts'
 import { everyBundle } from '../every-bundle.ts'
 import { askChat, hostedWith } from '../hosted.ts'
+import { storeTimeouts } from '../patience.ts'
 
 describe.each(everyBundle())('%s', (_, available, open) => {
   test.skipIf(!available).each([
@@ -60,7 +61,7 @@ test.for([{ kind: 'memory', available: true, open: inMemory }, ...everyStorage])
       models: { film: { provider: studio, price: { second: '0.1' } } },
       billing: { currency: 'EUR', caps: [{ name: 'monthly', period: 'month', money: '1', calls: 9 }] },
       storage: { ...storage, usage: memoryUsageStore() },
-      timeouts: { storeMs: 20_000 },
+      timeouts: storeTimeouts,
     })
     const { accounts, caps } = gateway.admin
     await accounts.topUp({ account: 'films', amount: '1', reference: 'start-films' })

@@ -5,6 +5,7 @@ import type { UsagePoint } from '../../src/admin/series.ts'
 import { demo } from '../../src/providers/index.ts'
 import { everyBundle } from '../every-bundle.ts'
 import { usageRecord } from '../observe/usage/record.ts'
+import { storeTimeouts } from '../patience.ts'
 
 const hour = 3_600_000
 const start = Date.UTC(2031, 4, 5)
@@ -32,7 +33,12 @@ async function adminOf(open: () => Promise<UsageStore>, records: (account: strin
   await usage.append(
     records(account).map((changes, index) => usageRecord({ id: `req_${account}_${index}`, account, ...changes })),
   )
-  const gateway = createGateway({ models: { demo: demo() }, storage: { usage }, clock: () => start + 30 * 24 * hour })
+  const gateway = createGateway({
+    models: { demo: demo() },
+    storage: { usage },
+    clock: () => start + 30 * 24 * hour,
+    timeouts: storeTimeouts,
+  })
   return { usage: gateway.admin.usage, account }
 }
 

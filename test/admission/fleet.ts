@@ -6,15 +6,17 @@ import { openai } from '../../src/providers/index.ts'
 import { vendorFor } from '../hosted.ts'
 import type { PooledDatabase } from '../pooled-databases.ts'
 import { whole } from './scene.ts'
+import { storeTimeouts } from '../patience.ts'
 
 /** The micro-units that a call holds. It costs 30. */
 export const most: number = 176
 
-function hourly(money: string) {
-  return { name: 'hour', period: { rollingMs: 3_600_000, grainMs: 60_000 }, money } as const
+/** No slice is drawn shortly before the end of a period: this one seldom ends. */
+function monthly(money: string) {
+  return { name: 'month', period: 'month', money } as const
 }
 
-/** The processes, a call through one of them, and the state of the account. `cap`: the most that it may spend in an hour. */
+/** The processes, a call through one of them, and the state of the account. `cap`: the most that it may spend in a month. */
 export async function fleet(
   connect: () => PooledDatabase,
   journalMs: number,
@@ -30,10 +32,10 @@ export async function fleet(
   const gateways = Array.from({ length: processes }, () =>
     createGateway({
       keys: { 'sk-test': { account: 'acme' } },
-      groups: { default: { models: '*', rate: { concurrent }, ...(cap !== undefined && { caps: [hourly(cap)] }) } },
+      groups: { default: { models: '*', rate: { concurrent }, ...(cap !== undefined && { caps: [monthly(cap)] }) } },
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), price: { input: '1', output: '1' } } },
       billing: { currency: 'EUR', minimumTopUp: '0.000001', journalMs, durability },
-      timeouts: { storeMs: 20_000 },
+      timeouts: storeTimeouts,
       storage: storage(),
     }),
   ) as [Gateway, Gateway, ...Gateway[]]

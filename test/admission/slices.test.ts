@@ -74,7 +74,7 @@ describeOnPooled('on %s, calls that follow each other closely', (connect) => {
     for (let made = 0; made < 30; made++) expect(await call(first)).toBe(200)
     // Enough for a call only with what the slice of the first process holds, or with what its calls no longer need.
     const limits = { money: ((30 * 30 + most) / 1e6).toFixed(6) }
-    await first.admin.caps.override({ account: 'acme', group: 'default', cap: 'hour', limits })
+    await first.admin.caps.override({ account: 'acme', group: 'default', cap: 'month', limits })
     expect(await call(second)).toBe(200)
   })
 

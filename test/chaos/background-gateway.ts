@@ -8,6 +8,7 @@ import { mount } from '../../adapters/hosts/node.ts'
 import { createGateway } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
 import { openBundle, type Place } from '../bundles.ts'
+import { storeTimeouts } from '../patience.ts'
 
 const { vendor, place, account } = JSON.parse(process.argv[2] ?? '{}') as {
   readonly vendor: string
@@ -24,7 +25,7 @@ const gateway = createGateway({
   billing: { currency: 'USD' },
   idempotency: { leaseMs: 2_000 },
   tasks: { sweepMs: 100 },
-  timeouts: { storeMs: 20_000 },
+  timeouts: storeTimeouts,
   clock: () => Date.now() * 4,
 })
 const server = createServer({ keepAliveTimeout: 600_000 }, mount(gateway))

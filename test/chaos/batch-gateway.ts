@@ -8,6 +8,7 @@ import { mount } from '../../adapters/hosts/node.ts'
 import { createGateway, fileDirectory, type StorageBundle } from '../../src/index.ts'
 import { anthropic, openai } from '../../src/providers/index.ts'
 import { openBundle, type Place } from '../bundles.ts'
+import { storeTimeouts } from '../patience.ts'
 
 const { vendor, place, account, speed, folder } = JSON.parse(process.argv[2] ?? '{}') as {
   readonly vendor: string
@@ -35,7 +36,7 @@ const gateway = createGateway({
   storage: { ...storage, ...unclocked('batches'), ...unclocked('fileBatches'), ...unclocked('files') },
   billing: { currency: 'USD' },
   tasks: { sweepMs: 100 },
-  timeouts: { storeMs: 20_000 },
+  timeouts: storeTimeouts,
   clock: () => Date.now() * speed,
 })
 const server = createServer({ keepAliveTimeout: 600_000 }, mount(gateway))

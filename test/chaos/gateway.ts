@@ -12,6 +12,7 @@ import { Scripts } from '../../adapters/stores/redis/scripts.ts'
 import { redisTasks } from '../../adapters/stores/redis/tasks.ts'
 import { createGateway, GatewayError, type TaskStore } from '../../src/index.ts'
 import { type Provider, type VideoProvider, retrySame } from '../../src/providers/index.ts'
+import { statementMs } from '../patience.ts'
 
 interface Settings {
   readonly vendor: string
@@ -29,7 +30,7 @@ async function openStore(): Promise<TaskStore> {
   if (settings.store === 'postgres') {
     const pool = new Pool({ connectionString: connection, max: 8 })
     pool.on('error', () => undefined)
-    return withoutClock(postgres(pool, { schema: prefix }).tasks)
+    return withoutClock(postgres(pool, { schema: prefix, statementMs }).tasks)
   }
   const client = createClient({ url: connection })
   client.on('error', () => undefined)

@@ -23,6 +23,7 @@ import {
   redisConnection,
 } from '../servers.ts'
 import { calmly } from '../cpu-time.ts'
+import { statementMs } from '../patience.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 const name = ownName()
@@ -41,8 +42,8 @@ afterAll(async () => {
 
 const bundles: [string, boolean, () => StorageBundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'keys.db'))],
-  ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
-  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name })],
+  ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name, statementMs })],
+  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name, statementMs })],
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 

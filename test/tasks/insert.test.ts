@@ -7,13 +7,13 @@ const at = 1_000_000
 
 function record(changes: Partial<TaskRecord> = {}): TaskRecord {
   const times = { createdAt: at, expiresAt: at + 86_400_000, dueAt: at + 60_000, leasedUntil: at + 60_000 }
-  return { account: 'acme', id: 'batch_1', version: 0, ...times, data: 'new', ...changes }
+  return { account: 'acme', id: 'batch_1', version: 0, ...times, data: { name: 'new' }, ...changes }
 }
 
 /** A store with a task that was refused, by another process, at a time. */
 async function refusedAt(expiresAt: number) {
   const store = memoryTaskStore()
-  await store.insert(record({ createdAt: at - 60_000, expiresAt, dueAt: null, data: 'refused' }))
+  await store.insert(record({ createdAt: at - 60_000, expiresAt, dueAt: null, data: { name: 'refused' } }))
   return store
 }
 
@@ -24,7 +24,7 @@ test.each([
   const services = { store: await refusedAt(expiresAt), now: async () => now }
   expect(await earlierTask(services, 'acme', 'batch_1')).toBeUndefined()
   const stored = await insertTask(services, record())
-  expect(stored.data).toBe('new')
+  expect(stored.data).toEqual({ name: 'new' })
   expect(await services.store.find('acme', 'batch_1', now)).toEqual(stored)
 })
 
@@ -34,14 +34,14 @@ test.each([
   ['ended', { dueAt: null }],
 ])('a task that is %s stays', async (_, changes) => {
   const services = { store: memoryTaskStore(), now: async () => at }
-  await services.store.insert(record({ ...changes, data: 'earlier' }))
-  expect(await insertTask(services, record())).toMatchObject({ data: 'earlier' })
+  await services.store.insert(record({ ...changes, data: { name: 'earlier' } }))
+  expect(await insertTask(services, record())).toMatchObject({ data: { name: 'earlier' } })
 })
 
 test('a process that had a task before it was refused cannot replace the one that took its place', async () => {
   let now = at
   const services = { store: memoryTaskStore(), now: async () => now }
-  const first = await insertTask(services, record({ data: 'first' }))
+  const first = await insertTask(services, record({ data: { name: 'first' } }))
   const refused = { ...first, version: first.version + 1, expiresAt: at + 100, dueAt: null }
   expect(await services.store.replace(refused)).toBe(true)
   now = at + 2_000

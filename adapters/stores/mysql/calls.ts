@@ -31,17 +31,20 @@ export class Calls {
 
   constructor(database: Database) {
     this.#database = database
+    const { statementMs: maxWaitMs } = database
     this.#admissions = new Batches({
       perform: (calls) => this.#inBooks(calls, [], (books) => calls.map((call) => admitted(books, call))),
       ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
       isUndone,
       lanes: lanes.admissions,
+      maxWaitMs,
     })
     this.#endings = new Batches({
       perform: (told) => this.#inBooks([], told, (books) => told.map((each) => ended(books, each))),
       ids: (told) => ('draws' in told ? [] : idsOf(told)),
       isUndone,
       lanes: lanes.endings,
+      maxWaitMs,
     })
   }
 

@@ -25,9 +25,8 @@ export interface MysqlPool {
 
 type Query = (statement: object, values: readonly unknown[]) => Promise<unknown>
 
-/** Milliseconds after which a connection is given up, because it may be dead: for what a call waits for, and for long reads. */
-const callMs = 2_000
-export const longMs = 60_000
+/** Milliseconds after which a connection is given up, because it may be dead, for what may read or change many rows. */
+const longMs = 60_000
 const maxAttempts = 10
 
 /** Codes after which a transaction is repeated: waited too long for a lock, deadlock, changed since it was read. */
@@ -38,9 +37,18 @@ const valueCodes: ReadonlySet<unknown> = new Set([1153, 1264, 1366, 1406, 3140, 
 /** Codes for an unknown table or column: the tables were changed or removed. */
 const changedCodes: ReadonlySet<unknown> = new Set([1146, 1054])
 
+/** As of `MysqlOptions`. */
+interface DatabaseOptions {
+  readonly prefix: string
+  readonly connections: number
+  readonly statementMs: number
+}
+
 export class Database {
   readonly #pool: MysqlPool
   readonly #prefix: string
+  /** As of `MysqlOptions`. */
+  readonly statementMs: number
   readonly #tables: readonly string[]
   readonly #slots: StatementSlots
   readonly #longSlots: StatementSlots
@@ -51,7 +59,7 @@ export class Database {
   #several: 'list' | 'pair' | undefined
 
   /** `tables`: the statements that create the tables. Throws a `TypeError` for an invalid pool or prefix. */
-  constructor(pool: MysqlPool, prefix: string, connections: number, tables: readonly string[]) {
+  constructor(pool: MysqlPool, { prefix, connections, statementMs }: DatabaseOptions, tables: readonly string[]) {
     const { promise, getConnection } = Object(pool) as { promise?: unknown; getConnection?: unknown }
     const lending =
       typeof promise === 'function' ? ((pool as unknown as { promise(): unknown }).promise() as MysqlPool) : pool
@@ -61,34 +69,41 @@ export class Database {
       throw new TypeError(`mysql: the prefix "${prefix}" must be of at most 32 lower-case letters, digits and "_"`)
     this.#pool = lending
     this.#prefix = `${prefix}_`
+    this.statementMs = statementMs
     this.#tables = tables
     this.#slots = new StatementSlots(connections)
     this.#longSlots = new StatementSlots(Math.max(1, Math.floor(connections / 2)))
   }
 
   /** Runs `act` on a connection, again after a deadlock: it must be one statement, or only read. */
-  async use<T>(act: (ask: Ask) => Promise<T>, ms: number = callMs): Promise<T> {
+  async use<T>(act: (ask: Ask) => Promise<T>, length?: 'long'): Promise<T> {
     await (this.#ready ??= this.#prepare())
-    return this.#retried((send) => act(new Sender(send).ask), ms, retryCodes)
+    return this.#retried((send) => act(new Sender(send).ask), length, retryCodes)
   }
 
   /** Runs `act` in one transaction, which is repeated after a deadlock and if another process has inserted the same key. */
-  async transaction<T>(act: (ask: Ask) => Promise<T>, ms: number = callMs): Promise<T> {
+  async transaction<T>(act: (ask: Ask) => Promise<T>, length?: 'long'): Promise<T> {
     await (this.#ready ??= this.#prepare())
-    return this.#retried((send) => inTransaction(send, this.#isolation, act), ms, new Set([...retryCodes, duplicate]))
+    const codes = new Set([...retryCodes, duplicate])
+    return this.#retried((send) => inTransaction(send, this.#isolation, act), length, codes)
   }
 
   isDuplicate(error: unknown): boolean {
     return codeOf(error) === duplicate
   }
 
-  async #retried<T>(act: (send: Send) => Promise<T>, ms: number, codes: ReadonlySet<unknown>): Promise<T> {
+  async #retried<T>(
+    act: (send: Send) => Promise<T>,
+    length: 'long' | undefined,
+    codes: ReadonlySet<unknown>,
+  ): Promise<T> {
+    const ms = length === 'long' ? Math.max(longMs, this.statementMs) : this.statementMs
     const end = performance.now() + ms
     for (let attempt = 1; ; attempt++) {
       try {
         const run = () => this.#lent(act, ms)
         const within = () => this.#slots.take(run, ms)
-        return await (ms === callMs ? within() : this.#longSlots.take(within, ms))
+        return await (length === undefined ? within() : this.#longSlots.take(within, ms))
       } catch (error) {
         const code = codeOf(error)
         if (changedCodes.has(code)) this.#ready = undefined

@@ -1,5 +1,5 @@
 /** What is MySQL's and MariaDB's own in SQL. */
-import { joiningLabels, type Dialect } from '../sql/sql.ts'
+import { joiningLabels, sound, type Dialect } from '../sql/sql.ts'
 
 const table = 'ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
 const text = 'longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
@@ -32,13 +32,13 @@ export const dialect: Dialect = {
       (made, letter) => `replace(${made}, '${letter}', '${letter.toLowerCase()}')`,
       given,
     ),
-  field: (json, name) => `CAST(json_unquote(json_extract(${json}, '$.${name}')) AS binary)`,
-  list: (json, name) => `json_extract(${json}, '$.${name}')`,
-  has: (list, given) => `json_contains(${list}, json_quote(${given}))`,
+  field: (json, name) => `CAST(json_unquote(json_extract(${sound(json)}, '$.${name}')) AS binary)`,
+  list: (json, name) => `json_extract(${sound(json)}, '$.${name}')`,
+  has: (list, given) => `json_contains(${sound(list)}, json_quote(${given}))`,
   each: (list, of, which) => `SELECT CAST(part AS binary) AS item FROM ${of === undefined ? '' : `@.${of} own,`}
-    json_table(${list}, '$[*]' COLUMNS (part ${text} PATH '$')) parts ${which === undefined ? '' : `WHERE ${which}`}`,
+    json_table(${sound(list)}, '$[*]' COLUMNS (part ${text} PATH '$')) parts ${which === undefined ? '' : `WHERE ${which}`}`,
   elements: (list, fields) =>
-    `json_table(${list}, '$[*]' COLUMNS (${fields.map((name) => `${name} ${text} PATH '$.${name}'`).join(', ')})) element`,
+    `json_table(${sound(list)}, '$[*]' COLUMNS (${fields.map((name) => `${name} ${text} PATH '$.${name}'`).join(', ')})) element`,
   member: (field) => `element.${field}`,
   among: (value, query) => `${value} IN (${query})`,
   some: (_table, which) => which,

@@ -11,6 +11,7 @@ import {
 } from '../index.ts'
 import { batchedHolds } from '../batched-admission.ts'
 import { inParts } from '../batches.ts'
+import { listIn } from '../unreadable.ts'
 import { openingOf, sqlAccounts } from '../sql/accounts.ts'
 import { allotmentValues, allotting, lotStateOf, readingLots, sqlLots } from '../sql/lots.ts'
 import { noticeSweep, sqlNotices } from '../sql/notices.ts'
@@ -18,7 +19,7 @@ import type { Sql, TableRow } from '../sql/sql.ts'
 import { sweepOf } from '../sql/sweep.ts'
 import type { Calls } from './calls.ts'
 import { CapBooks } from './cap-books.ts'
-import { longMs, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { Ask } from './transaction.ts'
 import { lockRows, marks } from './locks.ts'
 import { sqlOverrides } from '../sql/overrides.ts'
@@ -59,7 +60,7 @@ export function mysqlLedger(
       })
       return (await books.account(id)) as LedgerAccount
     },
-    compact: (account, before, most) => database.transaction((ask) => compact(ask, account, before, most), longMs),
+    compact: (account, before, most) => database.transaction((ask) => compact(ask, account, before, most), 'long'),
     async close() {
       await Promise.all(sweeps.map((sweep) => sweep.close()))
     },
@@ -132,7 +133,7 @@ async function refund(ask: Ask, account: string, amount: bigint, hold: string): 
   const money = amount < refundable ? amount : refundable
   await ask('UPDATE @.cap_charges SET refundable = ? WHERE hold = ?', [refundable - money, hold])
   const caps = new CapBooks(ask)
-  const question = { claims: [], holds: [], periods: JSON.parse(charge['caps'] as string) as CapPeriod[] }
+  const question = { claims: [], holds: [], periods: (listIn(charge['caps']) ?? []) as CapPeriod[] }
   await caps.read(await caps.lock(question), question)
   caps.refund(question.periods, money)
   caps.write()

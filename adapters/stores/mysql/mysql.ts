@@ -1,6 +1,6 @@
 import type { StorageBundle } from '../index.ts'
 import { sqlStores } from '../sql/stores.ts'
-import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
+import { age, checkKnown, count, text, timer } from '../../../src/records/known-options.ts'
 import { batchedAdmission } from '../batched-admission.ts'
 import { Calls } from './calls.ts'
 import { Database, type MysqlPool } from './database.ts'
@@ -22,6 +22,8 @@ export interface MysqlOptions {
    * `max_connections` of the server. Default 3.
    */
   readonly connections?: number
+  /** Milliseconds for which a call waits for a connection, and for its statement. `timeouts.storeMs` limits both together. Default 2,000. */
+  readonly statementMs?: number
 }
 
 /** All stores, in the tables of one MySQL or MariaDB database. */
@@ -43,9 +45,9 @@ export type MysqlStorage = Required<StorageBundle>
  * ```
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
-  checkKnown('mysql', options, { prefix: text, responseAgeMs: age, connections: count })
-  const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 3 } = options
-  const database = new Database(pool, prefix, connections, tables)
+  checkKnown('mysql', options, { prefix: text, responseAgeMs: age, connections: count, statementMs: timer })
+  const { prefix = 'modelhatch', responseAgeMs = 30 * 86_400_000, connections = 3, statementMs = 2_000 } = options
+  const database = new Database(pool, { prefix, connections, statementMs }, tables)
   const sql = mysqlSql(database)
   const calls = new Calls(database)
   const limits = mysqlLimits(database, calls)

@@ -1,6 +1,6 @@
 /** The statements that all SQL databases share, for MySQL and MariaDB. */
 import { columnOf, marking, type Sql, type TableRow, type Values } from '../sql/sql.ts'
-import { longMs, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { Ask } from './transaction.ts'
 import { dialect, translated } from './dialect.ts'
 import { mysqlUsage } from './usage.ts'
@@ -12,7 +12,7 @@ export function mysqlSql(database: Database): Sql {
   const marked = marking('@.', () => '?', translated)
   const ask = (to: Ask, text: string, values: Values) => to(...marked(text, values))
   const many = async (text: string, values: Values = {}) =>
-    (await database.use((to) => ask(to, text, values), longMs)).rows
+    (await database.use((to) => ask(to, text, values), 'long')).rows
   const all = async (text: string, values: Values = {}) => (await database.use((to) => ask(to, text, values))).rows
   const run = async (text: string, values: Values = {}) => (await database.use((to) => ask(to, text, values))).changed
   return {
@@ -72,6 +72,6 @@ export function mysqlSql(database: Database): Sql {
       return found
     },
     usage: mysqlUsage(database, ask, many),
-    part: async (text, values = {}) => (await database.use((to) => ask(to, text, values), longMs)).changed > 0,
+    part: async (text, values = {}) => (await database.use((to) => ask(to, text, values), 'long')).changed > 0,
   }
 }

@@ -75,6 +75,7 @@ export class Calls {
   /** `durable`: every hold is on disk before its call is admitted. Otherwise only holds with `durable` are. */
   constructor(database: Database, durable: boolean) {
     this.#database = database
+    const { statementMs: maxWaitMs } = database
     this.sql = postgresSql(database, (rows) => this.append(rows))
     this.#sweeps = capSweeps(database, this.sql)
     this.#admissions = new Batches({
@@ -82,12 +83,14 @@ export class Calls {
       ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
       isUndone,
       lanes: lanes.admissions,
+      maxWaitMs,
     })
     this.#journal = new Batches({
       perform: (items) => this.#write(items),
       ids: (item) => ('ending' in item && item.ending.end !== undefined ? [item.ending.end.id] : []),
       isUndone,
       lanes: lanes.journal,
+      maxWaitMs,
     })
   }
 

@@ -19,11 +19,7 @@ interface Pool extends Queryable {
   on(event: 'error', listener: () => void): unknown
 }
 
-/**
- * Milliseconds after which `pg` abandons a query, because its connection may be dead: for statements that a call waits for,
- * and for statements that may read many rows.
- */
-const queryMs = 2_000
+/** Milliseconds after which `pg` abandons a query that may read many rows, because its connection may be dead. */
 const longQueryMs = 60_000
 /** The same for steps of an upgrade. The server continues an abandoned index build, which the next attempt detects. */
 const upgradeQueryMs = 600_000
@@ -49,10 +45,21 @@ interface Statement {
   readonly name?: string
 }
 
+/** As of `PostgresOptions`. */
+interface DatabaseOptions {
+  readonly schema: string
+  readonly preparedStatements: boolean
+  readonly connections: number
+  readonly statementMs: number
+}
+
 /** Creates and upgrades the schema on first use. Statements are repeated after errors that another attempt can solve. */
 export class Database {
   readonly #pool: Queryable
   readonly #schema: string
+  /** As of `PostgresOptions`. */
+  readonly statementMs: number
+  readonly #longMs: number
   readonly #tables: string
   readonly #changes: readonly Change[]
   /** For all statements but those of upgrades, and for those of them that may read many rows. */
@@ -65,14 +72,12 @@ export class Database {
   #upgrade: Upgrade | undefined
 
   /**
-   * `prepares`: whether a `pg.Pool` prepares named statements. `connections`: how many of its connections to use at most. `tables`: those of version 1. `upgrades`: their changes since.
+   * `tables`: those of version 1. `upgrades`: their changes since.
    * Throws a `TypeError` for an invalid pool or schema.
    */
   constructor(
     pool: Queryable,
-    schema: string,
-    prepares: boolean,
-    connections: number,
+    { schema, preparedStatements, connections, statementMs }: DatabaseOptions,
     tables: string,
     upgrades: readonly Change[] = changes,
   ) {
@@ -86,7 +91,9 @@ export class Database {
     this.#schema = schema
     this.#tables = tables
     this.#changes = upgrades
-    this.#prepares = prepares
+    this.#prepares = preparedStatements
+    this.statementMs = statementMs
+    this.#longMs = Math.max(longQueryMs, statementMs)
     const most = isPool(pool) ? Math.min(connections, pool.options?.max ?? 10) : Infinity
     this.#slots = new StatementSlots(most)
     this.#longSlots = new StatementSlots(isPool(pool) ? Math.max(1, Math.floor(most / 2)) : 1)
@@ -105,14 +112,14 @@ export class Database {
       this.#statements.set(text, (statement = { text: filled, name }))
     }
     const sent = statement
-    return this.#slots.take(() => this.#run<Row>(sent, values, queryMs), queryMs, restMsAfter)
+    return this.#slots.take(() => this.#run<Row>(sent, values, this.statementMs), this.statementMs, restMsAfter)
   }
 
   /** The same for statements that may read many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
-    const run = () => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs)
-    return this.#longSlots.take(() => this.#slots.take(run, longQueryMs, restMsAfter), longQueryMs)
+    const run = () => this.#run<Row>({ text: this.#inSchema(text) }, values, this.#longMs)
+    return this.#longSlots.take(() => this.#slots.take(run, this.#longMs, restMsAfter), this.#longMs)
   }
 
   /** Calls one of the schema's functions that return JSON. Resolves to the parsed result. */
@@ -188,7 +195,7 @@ export class Database {
     const what = `the schema "${this.#schema}"`
     const remedy = 'pass another `schema` to postgres(), or drop or rename this one'
     try {
-      await this.#run({ text: this.#inSchema(creation(this.#schema, this.#tables, this.#changes)) }, [], longQueryMs)
+      await this.#run({ text: this.#inSchema(creation(this.#schema, this.#tables, this.#changes)) }, [], this.#longMs)
     } catch (error) {
       const { code = '', message = '' } = error as { code?: string; message?: string }
       if (!existingCodes.has(code)) throw error
@@ -197,7 +204,7 @@ export class Database {
     const text =
       this.#inSchema(`SELECT coalesce(max(version), 0)::int AS version, coalesce(max(serves), 0)::int AS serves
       FROM @.modelhatch_layout`)
-    const [found] = await this.#run<Layout>({ text }, [], queryMs)
+    const [found] = await this.#run<Layout>({ text }, [], this.statementMs)
     requireUsable(what, found as Layout, { version: this.#changes.length + 1, oldest: 1, remedy })
     return found as Layout
   }

@@ -28,7 +28,7 @@ export const dialect: Dialect = {
   has: (list, text) => `${list} @> jsonb_build_array(${text}::text)`,
   each: (list, table, which) => `SELECT jsonb_array_elements_text(${list}::jsonb) AS item
     ${table === undefined ? '' : `FROM @.${table} own`} ${which === undefined ? '' : `WHERE ${which}`}`,
-  elements: (list) => `jsonb_array_elements(${list}) element`,
+  elements: (list) => `jsonb_array_elements(CASE jsonb_typeof(${list}) WHEN 'array' THEN ${list} END) element`,
   member: (field) => `(element.value ->> '${field}')`,
   among: (value, query) => `${value} = ANY (ARRAY(${query}))`,
   // With ctid, the planner never reads the whole table.

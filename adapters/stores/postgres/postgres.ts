@@ -1,6 +1,6 @@
 import type { StorageBundle } from '../index.ts'
 import { sqlStores } from '../sql/stores.ts'
-import { age, checkKnown, count, flag, text, type Rule } from '../../../src/records/known-options.ts'
+import { age, checkKnown, count, flag, text, timer, type Rule } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
 import { batchedAdmission } from '../batched-admission.ts'
@@ -33,6 +33,8 @@ export interface PostgresOptions {
    * `max_connections` of the server; an upgrade of the tables takes one more. Default 2, at most the pool's `max`.
    */
   readonly connections?: number
+  /** Milliseconds for which a call waits for a connection, and for its statement. `timeouts.storeMs` limits both together. Default 2,000. */
+  readonly statementMs?: number
 }
 
 const durabilities: Rule = {
@@ -65,6 +67,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     durability: durabilities,
     preparedStatements: flag,
     connections: count,
+    statementMs: timer,
   })
   const {
     schema = 'modelhatch',
@@ -72,8 +75,9 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     durability = 'relaxed',
     preparedStatements = true,
     connections = 2,
+    statementMs = 2_000,
   } = options
-  const database = new Database(pool, schema, preparedStatements, connections, tables)
+  const database = new Database(pool, { schema, preparedStatements, connections, statementMs }, tables)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
   const ledger = postgresLedger(database, calls)

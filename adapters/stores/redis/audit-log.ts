@@ -1,5 +1,6 @@
 /** The audit log: a list of entries, the first of which has the number 1. */
 import { auditMatches, erasedEntry, pageOf, readNumberCursor, type AuditEntry, type AuditStore } from '../index.ts'
+import { objectIn } from '../unreadable.ts'
 import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
@@ -10,7 +11,11 @@ redis.call('RPUSH', log, ARGV[3])
 return 1
 `)
 
-const range = lua(`return redis.call('LRANGE', key('audit log'), ARGV[2], ARGV[3])`)
+/** And how many entries there are. */
+const range = lua(`
+local log = key('audit log')
+return { redis.call('LLEN', log), redis.call('LRANGE', log, ARGV[2], ARGV[3]) }
+`)
 
 /** Replaces an entry, unless another process has replaced it since it was read. */
 const replace = lua(`
@@ -22,8 +27,11 @@ if redis.call('LINDEX', log, place) == ARGV[3] then redis.call('LSET', log, plac
 const batch = 500
 
 export function redisAuditLog(scripts: Scripts, { shared }: KeyBases): AuditStore {
-  const read = async (first: number, last: number) =>
-    (await scripts.run<readonly string[]>(range, shared, first, last)).map((text) => JSON.parse(text) as AuditEntry)
+  const read = async (first: number, last: number) => {
+    const [length, texts] = await scripts.run<Range>(range, shared, first, last)
+    const before = first < 0 ? length + first : first
+    return texts.map((text, at) => entryOf(text, before + at + 1))
+  }
   const last = async () => (await read(-1, -1))[0]
   return {
     async append(entry) {
@@ -43,9 +51,9 @@ export function redisAuditLog(scripts: Scripts, { shared }: KeyBases): AuditStor
     read: (after, limit) => read(after, after + limit - 1),
     async erase(account, as) {
       for (let first = 0; ; first += batch) {
-        const texts = await scripts.run<readonly string[]>(range, shared, first, first + batch - 1)
+        const [, texts] = await scripts.run<Range>(range, shared, first, first + batch - 1)
         for (const [place, text] of texts.entries()) {
-          const entry = JSON.parse(text) as AuditEntry
+          const entry = entryOf(text, first + place + 1)
           if (entry.account !== account && entry.actor !== account) continue
           await scripts.run(replace, shared, first + place, text, JSON.stringify(erasedEntry(entry, account, as)))
         }
@@ -53,4 +61,12 @@ export function redisAuditLog(scripts: Scripts, { shared }: KeyBases): AuditStor
       }
     },
   }
+}
+
+type Range = readonly [length: number, texts: readonly string[]]
+
+/** Of one that cannot be read, the number. The verification of the log reports it. */
+function entryOf(content: string, number: number): AuditEntry {
+  const found = objectIn(content) as AuditEntry | undefined
+  return found ?? { number, at: 0, action: '(cannot be read)', content, digest: '', hash: '' }
 }

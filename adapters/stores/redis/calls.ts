@@ -14,6 +14,7 @@ import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
 import { addEnding, endedOf, finishText, type Ended, type EndingPart, type HoldEnd } from './finish.ts'
 import type { KeyBases } from './key-bases.ts'
+import { objectIn } from '../unreadable.ts'
 import { lua, type Scripts } from './scripts.ts'
 import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-steps.ts'
 
@@ -158,7 +159,9 @@ export class Calls {
       more ||= due.length === mostUncounted
       for (const text of due) {
         const [, before = '', after = '', charge = ''] = /^(\S*) (\S*) (.*)$/s.exec(text) ?? []
-        const { call } = JSON.parse(charge) as { readonly call: string }
+        const call = objectIn(charge)?.['call'] as string | undefined
+        // It stays, and keeps no other from being counted.
+        if (call === undefined) continue
         await this.#route(this.#bases.shared).endings.add({ counts: { call, charge, left: [before, after] } })
         await this.#scripts.run(forgetUncounted, base, text)
       }

@@ -45,15 +45,26 @@ if found[7] and tonumber(found[7]) <= now then found[7] = false end
 return found
 `)
 
+/** A notice, or what is known of one that cannot be read. */
+const noticeText = `
+local function notice_in(text)
+  local readable, notice = pcall(cjson.decode, text)
+  if readable and type(notice) == 'table' and notice.attempts then return notice end
+  return { notice = text, settlement = '', account = '', value = '0', at = '0', attempts = 0 }
+end
+`
+
 /** Takes notices that are due. One whose text has expired is removed. */
-const claimNotices = lua(`
+const claimNotices = lua(
+  noticeText,
+  `
 local notices, taken = key('notices'), {}
 local due = real(now + tonumber(ARGV[3]))
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', notices, '-inf', real(now), 'LIMIT', 0, ARGV[2])) do
   local name = key('notice', id)
   local text = redis.call('GET', name)
   if text then
-    local notice = cjson.decode(text)
+    local notice = notice_in(text)
     notice.attempts = notice.attempts + 1
     redis.call('SET', name, cjson.encode(notice), 'KEEPTTL')
     redis.call('ZADD', notices, due, id)
@@ -63,7 +74,8 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', notices, '-inf', real(now), 'LIM
   end
 end
 return taken
-`)
+`,
+)
 
 const endNotice = lua(`
 if ARGV[3] == '' then
@@ -74,7 +86,9 @@ end
 `)
 
 /** Notices of a list, newest first, from the place after a notice, or after its time if it has expired. */
-const listNotices = lua(`
+const listNotices = lua(
+  noticeText,
+  `
 local list, first, found = key('noticed', ARGV[2]), 0, {}
 if ARGV[4] then
   local rank = redis.call('ZREVRANK', list, ARGV[5])
@@ -83,12 +97,13 @@ end
 local ids = redis.call('ZREVRANGE', list, first, first + tonumber(ARGV[3]) - 1, 'WITHSCORES')
 for i = 1, #ids, 2 do
   local text = redis.call('GET', key('notice', ids[i]))
-  local notice = text and cjson.decode(text) or { notice = '', settlement = '', account = '', value = '0', at = '0', attempts = 0 }
+  local notice = notice_in(text or '')
   found[#found + 1] = { ids[i], notice.notice, notice.settlement, notice.account, notice.value, notice.at,
     whole(notice.attempts), ids[i + 1] }
 end
 return found
-`)
+`,
+)
 
 /** Deletes notices of an account, and returns whether there are more. */
 const deleteNotices = lua(`

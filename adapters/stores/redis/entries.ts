@@ -13,6 +13,25 @@ local from = math.max(0, tonumber(string.match(newest, '^%d+')) - before + 1)
 return redis.call('LRANGE', name, from, from + limit - 1)
 `)
 
+/** The oldest entries after a number, newest first. */
+const later = lua(`
+local name = key('entries', ARGV[2])
+local newest = redis.call('LINDEX', name, 0)
+if not newest then return {} end
+local count = math.min(tonumber(string.match(newest, '^%d+')) - tonumber(ARGV[3]), redis.call('LLEN', name))
+return count > 0 and redis.call('LRANGE', name, math.max(0, count - tonumber(ARGV[4])), count - 1) or {}
+`)
+
+export async function readEntriesAfter(
+  scripts: Scripts,
+  keyBases: KeyBases,
+  account: string,
+  ...range: [after: number, most: number]
+): Promise<readonly LedgerEntry[]> {
+  const lines = await scripts.run<string[]>(later, keyBases.baseOf(account), account, ...range)
+  return lines.toReversed().map((line) => entryOf(account, line))
+}
+
 export async function readEntries(
   scripts: Scripts,
   keyBases: KeyBases,

@@ -10,6 +10,7 @@ import {
   type IdempotencyVerdict,
   type IdempotentAnswer,
 } from '../index.ts'
+import { objectIn } from '../unreadable.ts'
 import type { KeyBases } from './key-bases.ts'
 import { expiringText, lua, type Scripts } from './scripts.ts'
 
@@ -106,8 +107,9 @@ function verdictOf(reply: BeginReply): IdempotencyVerdict {
   if (reply[0] === 'begun') return { outcome: 'begun' }
   const [outcome, digest, status, headers, encoding, body] = reply
   if (outcome === 'running') return { outcome, digest }
-  if (status === '') return { outcome, digest }
-  const answer = { status: Number(status), headers: JSON.parse(headers) as Record<string, string> }
+  const given = objectIn(headers) as Record<string, string> | undefined
+  if (status === '' || given === undefined) return { outcome, digest }
+  const answer = { status: Number(status), headers: given }
   return { outcome, digest, answer: { ...answer, body: Buffer.from(body, encoding as BufferEncoding) } }
 }
 

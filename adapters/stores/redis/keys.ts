@@ -1,6 +1,7 @@
 /** API keys: one record for each key, found by its hash. */
 import { pageOfKeys, type KeyRecord, type KeyStore } from '../index.ts'
 import type { ChangePoll } from '../change-poll.ts'
+import { keyIn } from '../unreadable.ts'
 import { changedText } from './changes.ts'
 import { lua, type Scripts } from './scripts.ts'
 
@@ -26,9 +27,11 @@ local id, version, account, created, record = ARGV[2], tonumber(ARGV[3]), ARGV[4
 local hash = redis.call('HGET', key('key ids'), id)
 local current = hash and redis.call('GET', key('key', hash))
 if not current then return 0 end
-local before = cjson.decode(current)
-if before.version ~= version - 1 then return 0 end
-redis.call('ZREM', key('keys of', before.account), id)
+local readable, before = pcall(cjson.decode, current)
+if readable and type(before) == 'table' and before.version then
+  if before.version ~= version - 1 then return 0 end
+  redis.call('ZREM', key('keys of', before.account), id)
+end
 redis.call('ZADD', key('keys of', account), created, id)
 redis.call('SET', key('key', hash), record)
 changed(hash)
@@ -38,9 +41,10 @@ return 1
 
 const list = lua(`
 local found = {}
-for i, id in ipairs(redis.call('ZREVRANGE', key('keys of', ARGV[2]), 0, -1)) do
-  local hash = redis.call('HGET', key('key ids'), id)
-  found[i] = { hash, redis.call('GET', key('key', hash)) }
+local ids = redis.call('ZREVRANGE', key('keys of', ARGV[2]), 0, -1, 'WITHSCORES')
+for i = 1, #ids, 2 do
+  local hash = redis.call('HGET', key('key ids'), ids[i])
+  found[#found + 1] = { hash, redis.call('GET', key('key', hash)), ids[i], ids[i + 1] }
 end
 return found
 `)
@@ -51,7 +55,7 @@ local found = {}
 local page = redis.call('HSCAN', key('key ids'), ARGV[2], 'COUNT', 500)
 for i = 2, #page[2], 2 do
   local record = redis.call('GET', key('key', page[2][i]))
-  if record then table.insert(found, { page[2][i], record }) end
+  if record then table.insert(found, { page[2][i], record, page[2][i - 1] }) end
 end
 return { page[1], found }
 `)
@@ -61,7 +65,7 @@ export function redisKeys(scripts: Scripts, base: string, changes: ChangePoll): 
   return {
     async find(hash) {
       const record = await scripts.run<string | null>(find, base, hash)
-      return record === null ? undefined : recordOf(hash, record)
+      return record === null ? undefined : recordOf([hash, record], '', true)
     },
     async insert(record) {
       const { id, hash, account, createdAt } = record
@@ -72,15 +76,14 @@ export function redisKeys(scripts: Scripts, base: string, changes: ChangePoll): 
       return (await scripts.run<number>(update, base, id, version, account, createdAt, jsonOf(record))) === 1
     },
     async list(account) {
-      const found = await scripts.run<[string, string][]>(list, base, account)
-      return found.map(([hash, record]) => recordOf(hash, record))
+      return (await scripts.run<Found[]>(list, base, account)).map((found) => recordOf(found, account))
     },
     async search(question) {
       const records: KeyRecord[] = []
       let cursor = '0'
       do {
-        const [next, found] = await scripts.run<[string, [string, string][]]>(scan, base, cursor)
-        records.push(...found.map(([hash, record]) => recordOf(hash, record)))
+        const [next, found] = await scripts.run<[string, Found[]]>(scan, base, cursor)
+        records.push(...found.map((each) => recordOf(each)))
         cursor = next
       } while (cursor !== '0')
       // A scan may return a key twice.
@@ -95,6 +98,16 @@ function jsonOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }
 
-function recordOf(hash: string, record: string): KeyRecord {
-  return { ...(JSON.parse(record) as Omit<KeyRecord, 'hash'>), hash }
+/** Hash, record, id, and when it was created. */
+type Found = readonly [hash: string, record: string | null, id?: string, createdAt?: string]
+
+function recordOf([hash, text, id, createdAt]: Found, account: string = '', isAlone: boolean = false): KeyRecord {
+  const known = {
+    id: id ?? `with hash ${hash.slice(0, 12)}`,
+    hash,
+    account,
+    createdAt: Number(createdAt ?? 0),
+    version: 0,
+  }
+  return keyIn(text, known, isAlone)
 }

@@ -7,7 +7,7 @@ import { auditAccounts } from './audit.ts'
 import { ledgerText } from './ledger-text.ts'
 import { redisCaps, refundCaps } from './caps.ts'
 import type { Calls } from './calls.ts'
-import { readEntries } from './entries.ts'
+import { readEntries, readEntriesAfter } from './entries.ts'
 import type { KeyBases } from './key-bases.ts'
 import type { Leases } from './leases.ts'
 import { allotmentTexts, allotText, redisLots } from './lots.ts'
@@ -88,6 +88,7 @@ export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerPa
     account: (id) => accounts.read(id),
     accounts: (request) => accounts.page(request),
     entries: (account, request) => readEntries(scripts, keyBases, account, request),
+    entriesAfter: (account, ...range) => readEntriesAfter(scripts, keyBases, account, ...range),
     caps: redisCaps(scripts, keyBases),
     lots: redisLots(scripts, keyBases, ask),
     close: () => calls.close(),

@@ -1,10 +1,11 @@
 /** Models, groups and prices: a field of one hash each. */
 import type { RegistryEntry, RegistryStore } from '../index.ts'
 import { registryChange, type ChangePoll } from '../change-poll.ts'
+import { objectIn } from '../unreadable.ts'
 import { changedText } from './changes.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-const read = lua(`return redis.call('HVALS', key('registry'))`)
+const read = lua(`return redis.call('HGETALL', key('registry'))`)
 
 /** The version precedes the text, so that no script reads it. */
 const put = lua(
@@ -24,7 +25,7 @@ export function redisRegistry(scripts: Scripts, base: string, changes: ChangePol
   return {
     async all() {
       const texts = await scripts.run<readonly string[]>(read, base)
-      return texts.map((text) => JSON.parse(text.slice(text.indexOf(' ') + 1)) as RegistryEntry)
+      return texts.flatMap((name, at) => (at % 2 === 0 ? [entryOf(name, texts[at + 1] as string)] : []))
     },
     async put(entry) {
       const name = `${entry.kind} ${entry.id}`
@@ -32,4 +33,11 @@ export function redisRegistry(scripts: Scripts, base: string, changes: ChangePol
     },
     watch: (changed) => changes.watchRegistry(changed),
   }
+}
+
+/** What cannot be read has a value that breaks the rules of its kind. */
+function entryOf(name: string, text: string): RegistryEntry {
+  const [kind, id] = [name.slice(0, name.indexOf(' ')), name.slice(name.indexOf(' ') + 1)]
+  const found = objectIn(text.slice(text.indexOf(' ') + 1)) as RegistryEntry | undefined
+  return found ?? { kind: kind as RegistryEntry['kind'], id, version: Number.parseInt(text) || 0, value: null }
 }

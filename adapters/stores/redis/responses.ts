@@ -3,6 +3,7 @@
  * with the responses that contain it.
  */
 import type { ResponseStore } from '../index.ts'
+import { listIn } from '../unreadable.ts'
 import type { KeyBases } from './key-bases.ts'
 import { expiringText, lua, type Scripts } from './scripts.ts'
 
@@ -16,7 +17,8 @@ local function remove(id)
   redis.call('ZREM', own, id)
   local items = redis.call('HGET', response(id), 'items')
   if not items then return 0 end
-  for _, item in ipairs(cjson.decode(items)) do redis.call('ZREM', holders(item), id) end
+  local readable, list = pcall(cjson.decode, items)
+  for _, item in ipairs(readable and type(list) == 'table' and list or {}) do redis.call('ZREM', holders(item), id) end
   return redis.call('DEL', response(id))
 end
 `
@@ -92,7 +94,7 @@ export function redisResponses(scripts: Scripts, keyBases: KeyBases, ageMs: numb
     return {
       account,
       id: own,
-      items: JSON.parse(items) as string[],
+      items: (listIn(items) ?? []) as string[],
       body,
       ...(version && { version: Number(version) }),
     }

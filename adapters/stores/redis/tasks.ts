@@ -3,6 +3,7 @@
  * account, and all of them. All are under one base, because a script uses several of them; in a cluster, all are on one node.
  */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
+import { valueIn } from '../unreadable.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** `task` reads one, with its name as the last value. */
@@ -85,7 +86,7 @@ while true do
   local names = redis.call(descends and 'ZREVRANGE' or 'ZRANGE', set, from, from + limit - 1)
   for _, name in ipairs(names) do
     local each = task(name)
-    if each[1] and tonumber(each[3]) > at then
+    if each[1] and (tonumber(each[3]) or 0) > at then
       found[#found + 1] = each
       if #found >= limit then return found end
     end
@@ -160,6 +161,6 @@ function taskOf([version, created, expires, due, leased, data, name]: TaskFields
     expiresAt: Number(expires),
     dueAt: due === '' ? null : Number(due),
     leasedUntil: Number(leased),
-    data: JSON.parse(data ?? 'null') as Json,
+    data: (valueIn(data) ?? null) as Json,
   }
 }

@@ -3,6 +3,7 @@
  * under one base, so that one number says how often they have changed.
  */
 import type { VendorKeyName, VendorKeyRecord, VendorKeyStore } from '../index.ts'
+import { objectIn } from '../unreadable.ts'
 import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
@@ -11,8 +12,8 @@ local records, names = key('vendor keys'), key('vendor key names')
 local function changed() redis.call('INCR', key('vendor key changes')) end
 local function named(from, to, most)
   local found = redis.call('ZRANGEBYLEX', names, from, to, 'LIMIT', 0, most)
-  if #found == 0 then return {} end
-  return redis.call('HMGET', records, unpack(found))
+  if #found == 0 then return { found, found } end
+  return { found, redis.call('HMGET', records, unpack(found)) }
 end
 `
 
@@ -56,8 +57,8 @@ const most = 1_000
 
 export function redisVendorKeys(scripts: Scripts, { shared }: KeyBases): VendorKeyStore {
   const read = async (from: string, to: string, limit: number) => {
-    const found = await scripts.run<readonly string[]>(range, shared, from, to, limit)
-    return found.map((each) => JSON.parse(each) as VendorKeyRecord)
+    const [names, texts] = await scripts.run<readonly (readonly string[])[]>(range, shared, from, to, limit)
+    return names?.map((name, at) => recordOf(name, texts?.[at])) ?? []
   }
   return {
     async put(record) {
@@ -76,6 +77,13 @@ export function redisVendorKeys(scripts: Scripts, { shared }: KeyBases): VendorK
     },
     revision: async () => String(await scripts.run(revision, shared)),
   }
+}
+
+/** Of one that cannot be read, the name: no secret opens it. */
+function recordOf(name: string, text: string | undefined): VendorKeyRecord {
+  const [account = '', provider = ''] = name.split('\0')
+  const found = objectIn(text) as VendorKeyRecord | undefined
+  return found ?? { account, provider, sealed: '', hint: '', createdAt: 0 }
 }
 
 /** Neither part has the separator, and no character is before it. */

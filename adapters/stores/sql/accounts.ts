@@ -6,7 +6,7 @@ import type { Sql, TableRow } from './sql.ts'
 export function sqlAccounts(
   { all, many, dialect: { now } }: Sql,
   time: (column: string) => string,
-): Required<Pick<Ledger, 'account' | 'accounts' | 'entries' | 'audit'>> {
+): Required<Pick<Ledger, 'account' | 'accounts' | 'entries' | 'entriesAfter' | 'audit'>> {
   const sumOfHolds = (which: string, some: string = '') =>
     `(SELECT coalesce(sum(h.amount), 0) FROM @.holds h WHERE h.account = a.id AND ${time('h.ends')} ${which} ${now} ${some})`
   const accounts = `SELECT a.id, a.balance, a.name, a.unlimited, ${time('a.created_at')} AS created_at,
@@ -26,6 +26,10 @@ export function sqlAccounts(
       sum(settlements) AS settlements FROM standing
     UNION ALL SELECT id, 1, balance, held, credits, settlements FROM standing
     WHERE balance <> credits - settlements - held`
+  const entries = (
+    which: string,
+  ) => `SELECT number, account, kind, reference, amount, overage, note, ${time('at')} AS at
+    FROM @.entries WHERE account = :account AND number ${which} LIMIT :most`
   return {
     account: async (id) => (await all(`${accounts} WHERE a.id = :id`, { id })).map(accountOf)[0],
     async accounts({ limit = 100, after = '' }) {
@@ -33,10 +37,13 @@ export function sqlAccounts(
       return pageOf(rows.map(accountOf), limit, (last) => last.id)
     },
     async entries(account, { limit = 100, after = '9223372036854775807' }) {
-      const text = `SELECT number, account, kind, reference, amount, overage, note, ${time('at')} AS at FROM @.entries
-        WHERE account = :account AND number < :number ORDER BY number DESC LIMIT :most`
-      const rows = await many(text, { account, number: readNumberCursor(after), most: limit + 1 })
+      const given = { account, number: readNumberCursor(after), most: limit + 1 }
+      const rows = await many(entries('< :number ORDER BY number DESC'), given)
       return pageOf(rows.map(entryOf), limit, (last) => String(last.number))
+    },
+    async entriesAfter(account, after, most) {
+      const rows = await many(entries('> :number ORDER BY number'), { account, number: BigInt(after), most })
+      return rows.map(entryOf)
     },
     async audit() {
       const rows = await many(audit)

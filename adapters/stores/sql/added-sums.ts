@@ -1,4 +1,5 @@
 import { comparing, type LargestRows, type UsageMeasure, type UsageQuestion, type UsageSummary } from '../index.ts'
+import { listIn } from '../unreadable.ts'
 import type { TableList, TableRow } from './sql.ts'
 import { addedColumns, amounts, isTime, missingAmounts, sums } from './usage-columns.ts'
 import { dayMs } from './usage-spans.ts'
@@ -50,13 +51,21 @@ export class AddedSums {
     this.#tag = this.#named.findIndex((index) => by[index] === 'tag')
   }
 
-  /** Adds rows with the dimensions `d0`, `d1` and so on, of which the tags are a list in JSON. A column that is absent is 0. */
+  /**
+   * Adds rows with the dimensions `d0`, `d1` and so on, of which the tags are a list in JSON, and with the times of the sums from
+   * which they are taken, such as `less1`. A column that is absent is 0.
+   */
   add(rows: readonly TableRow[]): void {
+    const timesOf = (row: TableRow, name: string) => this.#timed.map((index) => Number(row[`${name}${index}`]))
+    const part = `less${this.#timed[0]}`
     for (const row of rows) {
       const numbers = numbersOf(row)
-      const times = this.#timed.map((index) => Number(row[`d${index}`]))
-      for (const group of this.#groupsOf(this.#named.map((index) => row[`d${index}`])))
+      const times = timesOf(row, 'd')
+      const less = (row[part] ?? null) !== null ? timesOf(row, 'less') : undefined
+      for (const group of this.#groupsOf(this.#named.map((index) => row[`d${index}`]))) {
         this.#add(this.#placeOf(group, times, 0), numbers, 0)
+        if (less !== undefined) this.#add(this.#placeOf(group, less, 0), numbers, 0, -1)
+      }
     }
   }
 
@@ -83,8 +92,7 @@ export class AddedSums {
 
   #groupsOf(values: readonly unknown[]): readonly Group[] {
     if (this.#tag < 0) return [this.#groupOf(values)]
-    const list = values[this.#tag] as string | null
-    const tags = list === null ? [''] : (JSON.parse(list) as string[])
+    const tags = listIn(values[this.#tag]) ?? ['']
     return tags.map((tag) => this.#groupOf(values.with(this.#tag, tag)))
   }
 
@@ -163,7 +171,7 @@ export class AddedSums {
     const number = (at: number) => this.#numbers[place + at] as number
     sum['requests'] = number(0)
     sum['incomplete'] = number(1)
-    for (const { unit, at } of units) sum[unit] = this.#isLess ? withoutTraces(number(at)) : number(at)
+    for (const { unit, at } of units) sum[unit] = withoutTraces(number(at))
     for (const { name, high, low } of parts) sum[name] = (BigInt(number(high)) << 32n) + BigInt(number(low))
     for (const { name, at } of missing) sum[name] = number(at)
     return sum as unknown as Sum
@@ -173,7 +181,7 @@ export class AddedSums {
 /** Rows of which the lower parts of amounts stay exact. */
 const mostAdded = 2 ** 20
 
-/** A difference of sums that are not whole may be some quadrillionths too large or too small. */
+/** A sum of numbers that are not whole may be some quadrillionths too large or too small. */
 function withoutTraces(sum: number): number {
   return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6
 }
@@ -182,9 +190,9 @@ function withoutTraces(sum: number): number {
 function numbersOf(row: TableRow): number[] {
   const numbers = addedColumns.map((column) => Number(row[column] ?? 0))
   for (const { high, low } of parts) {
-    const [left, right] = [integerIn(row[addedColumns[high] as string]), integerIn(row[addedColumns[low] as string])]
-    numbers[high] = Number(left + (right >> 32n))
-    numbers[low] = Number(right & 0xffffffffn)
+    const lower = integerIn(row[addedColumns[low] as string])
+    numbers[high] = Number(integerIn(row[addedColumns[high] as string]) + (lower >> 32n))
+    numbers[low] = Number(lower & 0xffffffffn)
   }
   return numbers
 }

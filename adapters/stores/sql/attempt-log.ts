@@ -1,4 +1,5 @@
 import type { AttemptRecord, UsageRecord } from '../index.ts'
+import { listIn } from '../unreadable.ts'
 
 /** What the log of an attempt does not repeat of its record. */
 type Last = Pick<UsageRecord, 'provider' | 'providerModel'>
@@ -25,10 +26,10 @@ export function packAttempts(log: readonly AttemptRecord[], last: Last): string 
   return JSON.stringify(packed)
 }
 
-/** The attempts of a text that `packAttempts` made. */
-export function unpackAttempts(text: string, last: Last): AttemptRecord[] {
-  return (JSON.parse(text) as Packed[]).map((packed) => {
-    const [startMs, ms, outcome, status, code, provider, providerModel] = packed
+/** The attempts of a text that `packAttempts` made; undefined if it cannot be read. */
+export function unpackAttempts(text: string, last: Last): AttemptRecord[] | undefined {
+  return listIn(text)?.map((packed) => {
+    const [startMs, ms, outcome, status, code, provider, providerModel] = [packed].flat() as Packed
     const log = {
       provider: provider ?? last.provider ?? '',
       providerModel: providerModel ?? last.providerModel ?? '',

@@ -1,5 +1,6 @@
 /** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
 import { expiredAttemptMs, type IdempotencyStore, type IdempotencyVerdict } from '../index.ts'
+import { objectIn } from '../unreadable.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 import { sweepOf } from './sweep.ts'
 
@@ -70,7 +71,8 @@ function verdictOf(row: TableRow): IdempotencyVerdict {
   const digest = row['digest'] as string
   if (Number(row['ended']) === 0) return { outcome: 'running', digest }
   if (row['status'] === null) return { outcome: 'ended', digest }
-  const headers = JSON.parse(row['headers'] as string) as Record<string, string>
+  const headers = objectIn(row['headers']) as Record<string, string> | undefined
+  if (headers === undefined) return { outcome: 'ended', digest }
   const answer = { status: Number(row['status']), headers, body: row['body'] as Uint8Array }
   return { outcome: 'ended', digest, answer }
 }

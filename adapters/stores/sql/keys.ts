@@ -1,6 +1,7 @@
 /** Keys, by hash. */
 import { cursorOf, keySearched, pageOf, readCursor, type KeyRecord, type KeyStore } from '../index.ts'
 import type { ChangePoll } from '../change-poll.ts'
+import { keyIn } from '../unreadable.ts'
 import { where, type Dialect, type Sql, type TableRow } from './sql.ts'
 
 export function keysTable({ types: { name, json, integer, real }, keyed, index }: Dialect): string {
@@ -22,7 +23,7 @@ export function keysTable({ types: { name, json, integer, real }, keyed, index }
 const newest = 'ORDER BY created_at DESC, id DESC'
 
 export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: ChangePoll): KeyStore {
-  const read = `SELECT hash, CAST(record AS text) AS record FROM @.keys`
+  const read = `SELECT id, hash, account, created_at, version, CAST(record AS text) AS record FROM @.keys`
   const { now, contains, lower, has, field, types } = dialect
   const expires = `CAST(${field('record', 'expiresAt')} AS ${types.real})`
   const revoked = field('record', 'revokedAt')
@@ -34,7 +35,7 @@ export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: Chang
   const texts = keySearched.map((name) => contains(lower(field('record', name)), lower('CAST(:text AS text)')))
   const matching = `(${texts.join(' OR ')})`
   return {
-    find: async (hash) => (await all(`${read} WHERE hash = :hash`, { hash })).map(keyOf)[0],
+    find: async (hash) => (await all(`${read} WHERE hash = :hash`, { hash })).map((row) => keyOf(row, true))[0],
     insert: (record) =>
       insert(
         `INSERT INTO @.keys (id, hash, account, created_at, version, record, changed)
@@ -47,7 +48,8 @@ export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: Chang
           changed = ${now} WHERE id = :id AND version + 1 = :version`,
         { ...record, record: textOf(record) },
       )) > 0,
-    list: async (account) => (await all(`${read} WHERE account = :account ${newest}`, { account })).map(keyOf),
+    list: async (account) =>
+      (await all(`${read} WHERE account = :account ${newest}`, { account })).map((row) => keyOf(row)),
     async search(question) {
       const { account, group, user, tag, text, state, limit = 100, after } = question
       const [at, last] = after === undefined ? [] : readCursor(after, Number.isSafeInteger)
@@ -61,7 +63,11 @@ export function sqlKeys({ dialect, all, many, insert, run }: Sql, changes: Chang
         after !== undefined && 'created_at <= :at AND (created_at, id) < (:at, :last)',
       ])
       const rows = await many(`${read} ${filter} ${newest} LIMIT :most`, { ...question, at, last, most: limit + 1 })
-      return pageOf(rows.map(keyOf), limit, ({ createdAt, id }) => cursorOf(createdAt, id))
+      return pageOf(
+        rows.map((row) => keyOf(row)),
+        limit,
+        ({ createdAt, id }) => cursorOf(createdAt, id),
+      )
     },
     watch: (changed) => changes.watchKeys(changed),
   }
@@ -72,6 +78,9 @@ function textOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }
 
-function keyOf({ hash, record }: TableRow): KeyRecord {
-  return { ...(JSON.parse(record as string) as Omit<KeyRecord, 'hash'>), hash: hash as string }
+/** `isAlone`: throws if the record cannot be read. */
+function keyOf(row: TableRow, isAlone = false): KeyRecord {
+  const { id, hash, account } = row as Readonly<Record<'id' | 'hash' | 'account', string>>
+  const known = { id, hash, account, createdAt: Number(row['created_at']), version: Number(row['version']) }
+  return keyIn(row['record'], known, isAlone)
 }

@@ -1,5 +1,6 @@
 /** Limits that replace those of caps. */
 import type { CapOverride, LedgerCaps } from '../index.ts'
+import { objectIn } from '../unreadable.ts'
 import { bigintsAsText, type Dialect, type Sql, type TableRow } from './sql.ts'
 
 /** The overrides that hold now, those without an end first. */
@@ -25,9 +26,13 @@ export function sqlOverrides({ dialect, all, run }: Sql): Pick<LedgerCaps, 'over
 export function overrideOf({ name, limits, until }: TableRow): CapOverride {
   return {
     name: name as string,
-    limits: JSON.parse(limits as string, (_, value: unknown) =>
-      typeof value === 'string' ? BigInt(value) : value,
-    ) as CapOverride['limits'],
+    // Without them, the limits of the cap itself hold.
+    limits: Object.fromEntries(
+      Object.entries(objectIn(limits) ?? {}).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? BigInt(value) : value,
+      ]),
+    ),
     ...(until !== null && { until: Number(until) }),
   }
 }

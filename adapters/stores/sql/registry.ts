@@ -1,6 +1,7 @@
 /** Models, groups and prices: a row each, which is replaced if its version is the one before. */
 import type { Json, RegistryEntry, RegistryStore } from '../index.ts'
 import type { ChangePoll } from '../change-poll.ts'
+import { objectIn } from '../unreadable.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 
 export function registryTable({ types: { name, text, integer, real }, keyed, index }: Dialect): string {
@@ -37,5 +38,6 @@ export function sqlRegistry({ dialect: { now }, many, insert, run }: Sql, change
 
 function entryOf({ kind, id, version, value }: TableRow): RegistryEntry {
   const entry = { kind: kind as RegistryEntry['kind'], id: id as string, version: Number(version) }
-  return value === null ? entry : { ...entry, value: JSON.parse(value as string) as Json }
+  // What cannot be read breaks the rules of its kind.
+  return value === null ? entry : { ...entry, value: (objectIn(value) as Json | undefined) ?? null }
 }

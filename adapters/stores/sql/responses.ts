@@ -1,5 +1,6 @@
 /** Stored responses and conversations, and an index from the items of responses to them. */
 import type { ResponseRecord, ResponseStore } from '../index.ts'
+import { listIn } from '../unreadable.ts'
 import type { Dialect, Sql } from './sql.ts'
 import { sweepOf } from './sweep.ts'
 
@@ -46,7 +47,7 @@ export function sqlResponses(sql: Sql, ageMs: number): Required<ResponseStore> {
     if (row === undefined) return undefined
     const { id: own, items, body } = row as Readonly<Record<'id' | 'items' | 'body', string>>
     const version = row['version'] === null ? {} : { version: Number(row['version']) }
-    return { account, id: own, items: JSON.parse(items) as string[], body, ...version }
+    return { account, id: own, items: (listIn(items) ?? []) as string[], body, ...version }
   }
   return {
     put(record) {

@@ -1,5 +1,6 @@
 /** Video tasks, responses in the background, batches, or files: one table, every method one statement. */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
+import { valueIn } from '../unreadable.ts'
 import { recordTable } from './record-table.ts'
 import type { Dialect, Sql, TableRow } from './sql.ts'
 
@@ -109,5 +110,5 @@ function valuesOf(task: TaskRecord): Readonly<Record<string, unknown>> {
 
 function taskOf(row: TableRow): TaskRecord {
   const { data, ...record } = recordOf(row)
-  return { ...record, dueAt: record.dueAt ?? null, data: JSON.parse(data) as Json }
+  return { ...record, dueAt: record.dueAt ?? null, data: (valueIn(data) ?? null) as Json }
 }

@@ -36,7 +36,12 @@ export async function labelsOf(
 
 /** A statement of the labels that meet the conditions of an owner, or of some of them. */
 export function labelRows(columns: string, conditions: readonly string[]): Source['rows'] {
-  return (some) => `SELECT ${columns} FROM @.usage_labels l ${where([...some, ...conditions, 'within IS NOT NULL'])}`
+  return (some) => `SELECT ${columns} FROM ${labelsBy(some)} ${where([...some, ...conditions, 'within IS NOT NULL'])}`
+}
+
+/** The table of labels. Those of a part are found by their numbers; SQLite, which alone reads in parts, would use an index. */
+export function labelsBy(some: readonly string[]): string {
+  return `@.usage_labels l ${some.length > 0 ? 'NOT INDEXED' : ''}`
 }
 
 function limited(rows: string): string {

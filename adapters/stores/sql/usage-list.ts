@@ -37,27 +37,34 @@ function refusedOf(
 }
 
 async function callsOf(sql: Sql, question: UsageSelection, values: Values, most: number): Promise<readonly TableRow[]> {
-  const { many, ofEach, dialect } = sql
+  const { many, ofEach, dialect, usage } = sql
   const owner = ownerOf(sql, question)
   const own = [...callConditions(question), ...timeConditions(question)]
+  // No completed request has a code, so the index of codes may lead to many that are not wanted.
+  const hasBoth = question.outcome === 'completed' && question.code !== undefined
+  const scanned = [...owner.conditions, ...(hasBoth ? ['outcome IS NULL'] : [])]
+  const ofLabels = `${dialect.first} @.usage_labels l ON l.label = c.label`
   const joined = (calls: string, conditions: readonly string[]) =>
-    `SELECT ${callColumns} FROM ${calls} c ${dialect.first} @.usage_labels l ON l.label = c.label ${where(conditions)} ${newest}`
-  if (owner.conditions.length === 0) return many(joined(`(SELECT * FROM @.calls ${where(own)} ${newest})`, []), values)
+    `SELECT ${callColumns} FROM ${calls} c ${ofLabels} ${where(conditions)} ${newest}`
+  const indexed = own.filter((each) => !scanned.includes(each))
+  const lookedThrough = () => usage.newest(callColumns, `calls c ${ofLabels}`, { indexed, scanned }, values, most)
+  if (owner.conditions.length === 0) {
+    if (hasBoth) return lookedThrough()
+    return many(joined(`(SELECT * FROM @.calls ${where(own)} ${newest})`, []), values)
+  }
   if (question.session !== undefined) return many(joined('@.calls', [...owner.conditions, ...own]), values)
   const newestOf = `label, (SELECT started_at FROM @.calls c ${where(['c.label = l.label', ...own])}
     ORDER BY started_at DESC LIMIT 1) AS newest`
   let labels = await labelsOf(sql, owner, newestOf, values, few + 1)
   if (labels.length > few) {
     // Those with an error code or an outcome are few.
-    if (own.includes('outcome IS NOT NULL') || question.code !== undefined)
-      return many(joined('@.calls', [...owner.conditions, ...own]), values)
+    if (own.includes('outcome IS NOT NULL') || question.code !== undefined) return lookedThrough()
     const recent = `(SELECT * FROM @.calls ${where(own)} ${order} LIMIT :latest)`
     const found = await many(joined(recent, owner.conditions), values)
     if (found.length === most) return found
     labels = await newestLabels(sql, owner, newestOf, values, most)
   }
-  const ofLabel = `SELECT ${callColumns} FROM @.calls c ${dialect.first} @.usage_labels l ON l.label = c.label
-    ${where(['c.label = :label', ...own])} ${newest}`
+  const ofLabel = joined('@.calls', ['c.label = :label', ...own])
   const rows = highest(labels, most).map(({ label }) => ({ label: Number(label) }))
   return ofEach(ofLabel, { columns: [['label', 'int']], rows }, values, { order, most })
 }

@@ -1,6 +1,7 @@
 /** Usage records as rows: of `calls` with their labels, and of `refused`. */
 import crypto from 'node:crypto'
 import { usageFields, usageFieldsWith, type AttemptRecord, type UsageRecord } from '../index.ts'
+import { listIn, objectIn } from '../unreadable.ts'
 import { packAttempts, unpackAttempts } from './attempt-log.ts'
 import { bigintsAsText, columnOf, type TableRow, type Values } from './sql.ts'
 import { callFields, labelFields, personalFields, refusedFields } from './usage-columns.ts'
@@ -26,12 +27,12 @@ function selected(name: Name, table: string): string {
   return usageFields[name].kept === 'json' ? `CAST(${table}${column} AS text) AS ${column}` : `${table}${column}`
 }
 
-/** The record of a row. */
+/** The record of a row, without what cannot be read. */
 export function recordOf(row: TableRow): UsageRecord {
   const record: Record<string, unknown> = {}
   const isRefused = row['record'] !== null
   if (isRefused) {
-    Object.assign(record, JSON.parse(row['record'] as string))
+    Object.assign(record, objectIn(row['record']) ?? unknownRecord)
     for (const name of amounts) if (record[name] !== undefined) record[name] = BigInt(record[name] as string)
   }
   for (const name of isRefused ? refusedFields : names) {
@@ -39,6 +40,17 @@ export function recordOf(row: TableRow): UsageRecord {
     if (value !== undefined) record[name] = value
   }
   return record as unknown as UsageRecord
+}
+
+/** What a refused request has if only its columns can be read. */
+const unknownRecord = {
+  ...Object.fromEntries(names.map((name) => [name, usageFields[name].usual])),
+  outcome: 'refused',
+  endpoint: '(cannot be read)',
+  group: '',
+  stream: false,
+  cost: 0n,
+  totalMs: 0,
 }
 
 const amounts = usageFieldsWith(({ kept }) => kept === 'integer')
@@ -50,7 +62,7 @@ function loaded(name: Name, row: TableRow, record: Readonly<Record<string, unkno
   const value = row[columns.get(name) as string]
   if (value === null) return usual
   if (kept === 'name') return value
-  if (kept === 'json') return JSON.parse(value as string) as unknown
+  if (kept === 'json') return listIn(value)
   if (kept === 'packed') return unpackAttempts(value as string, record)
   if (kept === 'integer') return BigInt(value as bigint | string)
   return kept === 'flag' ? Number(value) === 1 : Number(value)

@@ -19,10 +19,12 @@ import {
  * without account and key (`within`): by quarter of an hour, and of labels with an account also by day (UTC), so that
  * statistics by account read few rows. The digest of a label finds it by all its columns. Refused requests have a table of their own, which nothing adds to the sums, and no labels:
  * the model names in them are chosen by clients.
+ *
+ * Of equally good indexes SQLite, which has no statistics, takes the last one: of users or sessions there are many.
  */
 export function usageTables(dialect: Dialect): string {
   const { types, table, keyed, index } = dialect
-  const { name, integer, int, count, identity } = types
+  const { name, integer, int, real, identity } = types
   return `
     CREATE TABLE @.usage_labels (
       label ${identity},
@@ -32,8 +34,8 @@ export function usageTables(dialect: Dialect): string {
     ) ${table};
     CREATE INDEX ${index}usage_labels_of ON @.usage_labels (account, key, model) ${some('within')};
     CREATE INDEX ${index}usage_labels_key ON @.usage_labels (key, model) ${some('within')};
-    CREATE INDEX ${index}usage_labels_user ON @.usage_labels ("user", account) ${some('"user"')};
     CREATE INDEX ${index}usage_labels_model ON @.usage_labels (model, account) ${some('within')};
+    CREATE INDEX ${index}usage_labels_user ON @.usage_labels ("user", account) ${some('"user"')};
     ${['quarters', 'days']
       .map(
         (table) => `CREATE TABLE @.usage_${table} (
@@ -41,7 +43,7 @@ export function usageTables(dialect: Dialect): string {
       number ${int} NOT NULL,
       requests ${int} NOT NULL,
       incomplete ${int} NOT NULL,
-      ${sumColumns.map((column) => `${column} ${count}`).join(', ')},
+      ${sumColumns.map((column) => `${column} ${real}`).join(', ')},
       ${amountColumns.map((column) => `${column} ${integer} NOT NULL`).join(', ')},
       ${missingAmounts.map((column) => `${column} ${int} NOT NULL`).join(', ')},
       PRIMARY KEY (label, number)
@@ -55,12 +57,12 @@ export function usageTables(dialect: Dialect): string {
     ) ${table};
     CREATE INDEX ${index}calls_of ON @.calls (label, started_at);
     CREATE INDEX ${index}calls_at ON @.calls (started_at);
-    CREATE INDEX ${index}calls_session ON @.calls (session, started_at) ${some('session')};
     CREATE INDEX ${index}calls_session_of ON @.calls (label) ${some('session')};
     CREATE INDEX ${index}calls_outcome ON @.calls (outcome, started_at) ${some('outcome')};
     CREATE INDEX ${index}calls_outcome_of ON @.calls (label, outcome, started_at) ${some('outcome')};
     CREATE INDEX ${index}calls_code ON @.calls (code, started_at) ${some('code')};
     CREATE INDEX ${index}calls_code_of ON @.calls (label, code, started_at) ${some('code')};
+    CREATE INDEX ${index}calls_session ON @.calls (session, started_at) ${some('session')};
     CREATE TABLE @.refused (
       ${definitionsOf(dialect, refusedFields)},
       record ${types.text} NOT NULL,

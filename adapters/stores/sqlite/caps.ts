@@ -16,6 +16,7 @@ import {
 import { sqlNotices } from '../sql/notices.ts'
 import { overrideOf, overridesText, sqlOverrides } from '../sql/overrides.ts'
 import type { Sql } from '../sql/sql.ts'
+import { listIn } from '../unreadable.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
 import { dialect } from './dialect.ts'
 
@@ -114,7 +115,7 @@ export function refundCaps(database: Database, hold: string, account: string, am
   const refundable = bigintOf(row['refundable'])
   const money = amount < refundable ? amount : refundable
   database.run('UPDATE modelhatch_cap_charges SET refundable = ? WHERE hold = ?', refundable - money, hold)
-  for (const { name, window, start, end, rollingMs } of JSON.parse(row['caps'] as string) as CapPeriod[]) {
+  for (const { name, window, start, end, rollingMs } of (listIn(row['caps']) ?? []) as CapPeriod[]) {
     database.run(settledSql, name, window, start, end + rollingMs, -money, 0, 0)
   }
 }

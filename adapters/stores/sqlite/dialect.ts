@@ -1,5 +1,5 @@
 /** What is SQLite's own in SQL. */
-import { adding, joiningLabels, replacing, type Dialect } from '../sql/sql.ts'
+import { adding, joiningLabels, replacing, sound, type Dialect } from '../sql/sql.ts'
 
 export const dialect: Dialect = {
   types: {
@@ -22,17 +22,17 @@ export const dialect: Dialect = {
   part: 1,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   lower: (text) => `lower(${text})`,
-  field: (json, name) => `(${json} ->> '${name}')`,
-  list: (json, name) => `(${json} -> '${name}')`,
-  has: (list, text) => `EXISTS (SELECT 1 FROM json_each(${list}) WHERE value = ${text})`,
+  field: (json, name) => `(${sound(json)} ->> '${name}')`,
+  list: (json, name) => `(${sound(json)} -> '${name}')`,
+  has: (list, text) => `EXISTS (SELECT 1 FROM json_each(${sound(list)}) WHERE value = ${text})`,
   each: (
     list,
     table,
     which,
-  ) => `SELECT value AS item FROM ${table === undefined ? '' : `@.${table} own,`} json_each(${list})
+  ) => `SELECT value AS item FROM ${table === undefined ? '' : `@.${table} own,`} json_each(${sound(list)})
     ${which === undefined ? '' : `WHERE ${which}`}`,
-  elements: (list) => `json_each(${list}) element`,
-  member: (field) => `element.value ->> '${field}'`,
+  elements: (list) => `json_each(${sound(list)}) element`,
+  member: (field) => `CASE element.type WHEN 'object' THEN element.value ->> '${field}' END`,
   among: (value, query) => `${value} IN (${query})`,
   some: (table, which, { key = 'rowid' } = {}) => `(${key}) IN (SELECT ${key} FROM @.${table} WHERE ${which})`,
   existing: () => 'ON CONFLICT DO NOTHING',

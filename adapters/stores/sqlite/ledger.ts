@@ -11,6 +11,7 @@ import {
   type Settlement,
   takenOf,
 } from '../index.ts'
+import { audit } from './audit.ts'
 import { compact } from './compaction.ts'
 import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
@@ -81,6 +82,7 @@ export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger,
       }),
     credit: (given) => database.transaction(() => credit(database, given)),
     ...books,
+    audit: () => audit(database),
     async open({ id, name, unlimited }) {
       await database.transaction(() => {
         ensure(database, id)

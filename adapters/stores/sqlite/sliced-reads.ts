@@ -74,29 +74,34 @@ export class SlicedReads {
   }
 
   /**
-   * The newest rows of a table that meet conditions which no index supports: looks at slices of the newest rows until enough of
-   * them do.
+   * The newest rows that meet conditions which no index supports: looks at slices of the newest rows until enough of them do.
+   * `from`: the table.
    */
   async newest(
-    query: string,
+    columns: string,
+    from: string,
     isWanted: string,
     indexed: readonly string[],
     values: Values,
     most: number,
   ): Promise<Row[]> {
     const size = new SliceSize(100)
+    const order = 'ORDER BY started_at DESC, id DESC'
     const found: Row[] = []
     for (let last: Row | undefined; found.length < most;) {
       const before = last === undefined ? [] : ['(started_at, id) < (:partAt, :partId)']
       const part = { partAt: last?.['started_at'], partId: last?.['id'], partMost: size.value }
-      const text = `SELECT found.*, iif(${isWanted}, 1, 0) AS wanted FROM (${query} ${where([...indexed, ...before])}
-        ORDER BY started_at DESC, id DESC LIMIT :partMost) found`
+      const text = `SELECT started_at, id, iif(${isWanted}, 1, 0) AS wanted FROM ${from} ${where([...indexed, ...before])}
+        ${order} LIMIT :partMost`
       const rows = await this.take(size, () => this.#all(text, { ...values, ...part }))
-      found.push(...rows.filter(({ wanted }) => wanted === 1n))
+      const ids = rows.filter(({ wanted }) => wanted === 1n).map(({ id }) => id)
+      const whole = `SELECT ${columns} FROM ${from} WHERE id IN (SELECT value FROM json_each(:partIds)) ${order}`
+      const partIds = JSON.stringify(ids.slice(0, most - found.length))
+      if (ids.length > 0) found.push(...(await this.#database.read(() => this.#all(whole, { partIds }))))
       last = rows.at(-1)
       if (last === undefined) break
     }
-    return found.slice(0, most)
+    return found
   }
 
   /** Reads one slice, and adapts the size of the next one to the time it took. */

@@ -50,8 +50,7 @@ export function sqliteUsage(
       })
     },
     async newest(columns, table, { indexed, scanned }, values, most) {
-      if (scanned.length > 0)
-        return slices.newest(`SELECT ${columns} FROM @.${table}`, scanned.join(' AND '), indexed, values, most)
+      if (scanned.length > 0) return slices.newest(columns, `@.${table}`, scanned.join(' AND '), indexed, values, most)
       const text = `SELECT ${columns} FROM @.${table} ${where(indexed)} ORDER BY started_at DESC, id DESC LIMIT :most`
       return database.read(() => all(text, { ...values, most }))
     },

@@ -1,5 +1,6 @@
 import { mapPage, type Page, type PageRequest } from '../../records/page.ts'
 import * as z from 'zod'
+import { objectIn } from '../../records/unreadable.ts'
 import { strict } from '../../records/rules.ts'
 import { requireValid } from '../check.ts'
 import { auditFilter, page } from '../questions.ts'
@@ -13,6 +14,8 @@ import type { AuditEntry, AuditFilter } from './contract.ts'
 export interface AuditView extends Change, Pick<AuditEntry, 'number' | 'at' | 'actor'>, Pick<Actor, 'address'> {
   /** Whether the details are gone, because the account was erased. The names that are left are pseudonyms. */
   readonly erased?: boolean
+  /** Whether the details cannot be read, because the entry was damaged. */
+  readonly unreadable?: boolean
 }
 
 /** Selects entries and a page of them. */
@@ -80,6 +83,6 @@ export class AuditAdmin {
 function viewOf({ number, at, action, account, actor, content }: AuditEntry): AuditView {
   const names = { ...(account !== undefined && { account }), ...(actor !== undefined && { actor }) }
   if (content === '') return { number, at, action, ...names, erased: true }
-  const { salt: _, ...about } = JSON.parse(content) as Omit<AuditView, 'number' | 'at' | 'action'> & { salt: string }
+  const { salt: _, ...about } = objectIn(content) ?? { ...names, unreadable: true }
   return { number, at, action, ...about }
 }

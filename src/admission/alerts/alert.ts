@@ -1,5 +1,6 @@
 import type { Notice } from '../../money/caps/contract.ts'
 import type { BalanceNotice, CapNotice } from '../alert-thresholds.ts'
+import { storedObject } from '../../records/unreadable.ts'
 import { formatMoney } from '../../money/money.ts'
 
 interface AnyAlert {
@@ -38,9 +39,9 @@ export interface BalanceAlert extends AnyAlert {
 /** Money is running out, or a cap will soon be reached. Message of the channel `modelhatch:alert`. */
 export type Alert = CapAlert | BalanceAlert
 
-/** The alert that a stored notice describes. */
+/** The alert that a stored notice describes. Throws if it cannot be read. */
 export function alertOf({ id, notice, settlement, account, value, at }: Notice): Alert {
-  const known = JSON.parse(notice) as CapNotice | BalanceNotice
+  const known = storedObject(notice, `alert ${id}`) as unknown as CapNotice | BalanceNotice
   const common = { id, account, request: settlement, createdAt: at }
   if (known.type === 'balance.low') {
     const { type, level } = known

@@ -163,6 +163,7 @@ export function assemble(options: GatewayOptions, replay: AdminServices['replay'
     currency: billing?.currency,
     minimumTopUp: billing?.minimumTopUp ?? '1',
     now,
+    failed: observer.failed,
     forget: (hash) => authenticator.forget(hash),
   })
   const breaker = new Breaker(options.breaker ?? {}, ticks, (change) => observer.breaker(change))
@@ -275,7 +276,7 @@ function refusedLog(
     maxUsers,
     guard,
     now,
-    failed: (id, error) => observer.failure({ id, error }),
+    failed: observer.failed,
   })
 }
 

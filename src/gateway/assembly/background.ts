@@ -41,6 +41,7 @@ export function backgroundResponses({
   const store =
     given === undefined ? memoryTaskStore() : guardedTasks(given, guard('the store of background responses'))
   const time = new StoreTime(store, clock)
+  const { failed } = observer
   const background = new BackgroundResponses(
     {
       store,
@@ -50,7 +51,7 @@ export function backgroundResponses({
       maxBytes: (options.idempotency || {}).maxBytes ?? 4 * 1024 * 1024,
       observer,
     },
-    { everyMs: options.tasks?.sweepMs ?? 1_000, quietMs: 60_000, concurrency: 64, perProvider: 64, random },
+    { everyMs: options.tasks?.sweepMs ?? 1_000, quietMs: 60_000, concurrency: 64, perProvider: 64, random, failed },
   )
   // A durable store may contain responses of a process that has died.
   if (given !== undefined) background.start()

@@ -74,8 +74,8 @@ function guarded(given: TaskStore | undefined, guard: Guard): TaskStore {
   throw new TypeError('batches: needs a storage that keeps them, such as sqlite() or postgres()')
 }
 
-function sweepingOf({ options, random }: Surroundings): SweeperOptions {
-  return { everyMs: options.tasks?.sweepMs ?? 1_000, concurrency: 16, perProvider: 8, random }
+function sweepingOf({ options, random, observer: { failed } }: Surroundings): SweeperOptions {
+  return { everyMs: options.tasks?.sweepMs ?? 1_000, concurrency: 16, perProvider: 8, random, failed }
 }
 
 function servicesOf(surroundings: Surroundings, kind: BatchKind, store: TaskStore): BatchServices {

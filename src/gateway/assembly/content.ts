@@ -24,16 +24,17 @@ export function contentParts(
   if (options === undefined || store === undefined || keyStore === undefined) return undefined
   const { encryptionKey } = options
   const cipher = new ContentCipher(typeof encryptionKey === 'string' ? [encryptionKey] : encryptionKey)
+  const { failed } = observer
   const shared = () => ({
+    failed,
     store,
     keyStore,
     cipher,
     guard: guarding('the store of content'),
     keyGuard: guarding('the store of the keys of content'),
   })
-  const failed = (id: string, error: unknown) => observer.failure({ id, error })
   return {
-    log: new ContentLog({ ...shared(), reading: contentReading, options, random, now, failed }),
+    log: new ContentLog({ ...shared(), reading: contentReading, options, random, now }),
     // With guards of its own: a page that takes long must not stop the writing.
     reader: new ContentReader(shared()),
   }

@@ -75,7 +75,7 @@ export function videoTasks({
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
       timing: { ...defaultTiming, deadlineMs },
     },
-    { everyMs: sweepMs, concurrency: 64, perProvider: 16, random },
+    { everyMs: sweepMs, concurrency: 64, perProvider: 16, random, failed: observer.failed },
   )
   // A durable store may contain tasks of an earlier process.
   if (given !== undefined) tasks.start()

@@ -17,8 +17,11 @@ export function checkCaps({ billing, groups = {}, keys = {}, storage }: GatewayO
     requireDistinct('keys[…].caps', caps, [...forAll, ...(groups[group]?.caps ?? [])])
   }
   const { ledger } = storage ?? {}
-  if (billing?.export !== undefined && ledger !== undefined && ledger.lots === undefined)
-    throw mistake('billing.export', 'requires a ledger with lots, which the one in "storage" does not have')
+  if (billing?.export !== undefined && ledger !== undefined && !(ledger.lots && ledger.entriesAfter))
+    throw mistake(
+      'billing.export',
+      'requires a ledger with lots and entriesAfter, which the one in "storage" does not have',
+    )
   if (used === undefined) return
   if (billing === undefined) throw mistake(used, "requires the option billing, such as { currency: 'EUR' }")
   if (ledger !== undefined && ledger.caps === undefined) {

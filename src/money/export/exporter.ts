@@ -16,8 +16,13 @@ const recentMs = 120_000
 const settledMs = 2_000
 /** Milliseconds after which a batch that was refused is sent again. */
 const againMs = 5_000
-/** Entries in a batch, and entries of an account that are kept in memory. */
-const [mostSent, mostRead] = [1_000, 20_000]
+/** Entries that are read at once, and so the most in a batch. */
+const mostRead = 1_000
+
+/** Whether a time is still to come. What is further ahead is of a clock that was set back since. */
+function isAhead(time: number, now: number, mostMs: number = allMs): boolean {
+  return time > now && time - now <= mostMs
+}
 
 export interface ExporterOptions {
   readonly ask: AskLedger
@@ -76,8 +81,7 @@ export class Exporter {
     const now = this.#options.now()
     let sent = 0
     try {
-      // If the clock was set back, the next look would be too late.
-      if (now >= this.#allAt || this.#allAt - now > allMs) await this.#readAll()
+      if (!isAhead(this.#allAt, now)) await this.#readAll()
     } catch {
       // The ledger is down.
     }
@@ -112,20 +116,22 @@ export class Exporter {
     const { ask, sink, now, failed } = this.#options
     const state = await ask((ledger) => ledger.lots.read(account))
     const known = state && (lotsOf(state).exported?.[this.#name] ?? { done: 0 })
-    if (known === undefined || (known.until ?? 0) > now()) return false
-    const entries = await this.#after(account, known)
-    const last = entries.at(-1)
-    if (last === undefined) {
-      // Another process has sent it.
+    const isFree = ({ until = 0 }: Exported) => !isAhead(until, now(), allMs + 2 * this.#timeoutMs)
+    if (known === undefined || !isFree(known)) return false
+    const found = await this.#after(account, known)
+    const { done, to = found.at(-1)?.number } = known
+    const isSame = (each: Exported) => each.done === done && each.to === known.to && isFree(each)
+    const entries = found.flatMap((entry) => (entry.at >= sink.since ? exportedOf(entry) : []))
+    if (to === undefined || entries.length === 0) {
+      // Another process has sent it, or it was compacted.
       this.#refused.delete(account)
-      return false
+      const isPassed = to !== undefined && (to === known.to || found.length === mostRead)
+      return isPassed && this.#write(account, { done: to }, isSame)
     }
-    const { done } = known
-    const claim = { done, to: last.number, until: now() + 2 * this.#timeoutMs }
-    const isFree = ({ done: at, to, until = 0 }: Exported) => at === done && to === known.to && until <= now()
-    if (!(await this.#write(account, claim, isFree))) return false
+    const claim = { done, to, until: now() + 2 * this.#timeoutMs }
+    if (!(await this.#write(account, claim, isSame))) return false
     const isOurs = (before: Exported) => before.done === done && before.until === claim.until
-    const id = crypto.hash('sha256', JSON.stringify([this.#name, account, done, last.number]), 'base64url')
+    const id = crypto.hash('sha256', JSON.stringify([this.#name, account, done, to]), 'base64url')
     try {
       const sending = async () => sink.send({ id, account, entries })
       await within(this.#timeoutMs, sending(), 'billing.export.send()')
@@ -139,35 +145,17 @@ export class Exporter {
     }
     this.#refused.delete(account)
     this.#times = { ...this.#times, sentAt: now() }
-    await this.#write(account, { done: last.number }, (before) => before.done === done)
+    await this.#write(account, { done: to }, (before) => before.done === done)
     return true
   }
 
   /** The entries after those that were exported, up to those of a batch that was begun. */
-  async #after(account: string, { done, to = Infinity }: Exported): Promise<ExportedEntry[]> {
-    const { ask, sink, now } = this.#options
-    const found: LedgerEntry[] = []
-    for (let after: string | undefined; ;) {
-      const page = { limit: 1_000, ...(after !== undefined && { after }) }
-      const { items, next } = await ask((ledger) => ledger.entries?.(account, page) ?? { items: [] })
-      found.push(...items.filter(({ number, at }) => number > done && at >= sink.since))
-      if (found.length > mostRead) found.splice(0, found.length - mostRead)
-      after = next
-      if (after === undefined || items.some(({ number, at }) => number <= done || at < sink.since)) break
-    }
-    const oldestFirst = found.toReversed()
-    const fresh = oldestFirst.findIndex(({ at }) => at > now() - settledMs)
-    const some = fresh < 0 || to !== Infinity ? oldestFirst : oldestFirst.slice(0, fresh)
-    return some
-      .filter(({ number, kind }) => number <= to && (kind === 'settle' || kind === 'credit'))
-      .slice(0, mostSent)
-      .map(({ number, kind, reference, amount, at }) => ({
-        number,
-        kind: kind as ExportedEntry['kind'],
-        reference,
-        amount: formatMoney(amount),
-        at,
-      }))
+  async #after(account: string, { done, to }: Exported): Promise<readonly LedgerEntry[]> {
+    const { ask, now } = this.#options
+    const found = await ask((ledger) => ledger.entriesAfter?.(account, done, mostRead) ?? [])
+    const isLater = ({ number, at }: LedgerEntry) => (to === undefined ? isAhead(at + settledMs, now()) : number > to)
+    const end = found.findIndex(isLater)
+    return end < 0 ? found : found.slice(0, end)
   }
 
   #write(account: string, exported: Exported, mayChange: (before: Exported) => boolean): Promise<boolean> {
@@ -176,4 +164,8 @@ export class Exporter {
       return mayChange(before) ? { ...lots, exported: { ...lots.exported, [this.#name]: exported } } : undefined
     })
   }
+}
+
+function exportedOf({ number, kind, reference, amount, at }: LedgerEntry): ExportedEntry[] {
+  return kind === 'settle' || kind === 'credit' ? [{ number, kind, reference, amount: formatMoney(amount), at }] : []
 }

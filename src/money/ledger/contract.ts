@@ -221,6 +221,11 @@ export interface Ledger {
   accounts?(page: PageRequest): Result<Page<LedgerAccount>>
   /** Recommended. The entries of one account, newest first. */
   entries?(account: string, page: PageRequest): Result<Page<LedgerEntry>>
+  /**
+   * Recommended. The entries of one account with greater numbers, oldest first, at most `most`; reads no others. A ledger without it
+   * cannot be used with `billing.export`.
+   */
+  entriesAfter?(account: string, number: number, most: number): Result<readonly LedgerEntry[]>
   /** Recommended. Caps. A ledger without them cannot be used with options that set caps. */
   readonly caps?: LedgerCaps
   /** Recommended. Money that expires. A ledger without it cannot be used for credits with an end. */

@@ -177,11 +177,13 @@ class MemoryLedger implements Ledger {
   entries(account: string, page: PageRequest): Page<LedgerEntry> {
     const { limit = 100, after } = page
     const before = after === undefined ? Infinity : Number(readNumberCursor(after))
-    const { opening } = this.#books.get(account) ?? {}
-    const own = [...this.#lines.values(), ...(opening === undefined ? [] : [opening])]
-      .filter((line) => line.account === account && line.number < before)
-      .sort((left, right) => right.number - left.number)
-    return pageOf(own, limit, (last) => String(last.number))
+    const own = this.#entriesOf(account).filter(({ number }) => number < before)
+    return pageOf(own.toReversed(), limit, (last) => String(last.number))
+  }
+
+  entriesAfter(account: string, after: number, most: number): readonly LedgerEntry[] {
+    const own = this.#entriesOf(account).filter(({ number }) => number > after)
+    return own.slice(0, most)
   }
 
   compact(account: string, before: number, most: number): number {
@@ -204,18 +206,18 @@ class MemoryLedger implements Ledger {
     return auditOf([...this.#books.values()], this.#lines.values(), (id) => this.account(id) as LedgerAccount)
   }
 
+  /** Oldest first. */
+  #entriesOf(account: string): LedgerEntry[] {
+    const { opening } = this.#books.get(account) ?? {}
+    return [...this.#lines.values(), ...(opening === undefined ? [] : [opening])]
+      .filter((line) => line.account === account)
+      .sort((left, right) => left.number - right.number)
+  }
+
   #book(id: string): Book {
     let book = this.#books.get(id)
     if (book === undefined) {
-      const rest = {
-        name: undefined,
-        balance: 0n,
-        unlimited: false,
-        credits: 0n,
-        settlements: 0n,
-        credited: 0n,
-        lotsVersion: 0,
-      }
+      const rest = { name: undefined, balance: 0n, unlimited: false, credits: 0n, settlements: 0n }
       book = { id, createdAt: this.#now(), holds: new Map(), soonest: Infinity, ...rest }
       this.#books.set(id, book)
     }

@@ -59,8 +59,9 @@ export class ContentCipher {
     return { id, key: key.id, ...owner, ...(session !== undefined && { session }), at, body: sealed }
   }
 
-  /** Undefined if the key is gone, or was made anew after it was destroyed. Throws if no secret opens the key. */
+  /** Undefined if the key is gone, or was made anew after it was destroyed. Throws if no secret opens the key, or it was damaged. */
   async content({ id, body }: ContentRecord, key: ContentKey | undefined): Promise<LoggedContent | undefined> {
+    if (body.length === 0) throw new Error('it was damaged')
     if (key === undefined) return undefined
     const opened = this.#open(key)
     let plain: Buffer

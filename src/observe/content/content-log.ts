@@ -24,7 +24,6 @@ export interface ContentLogSettings extends ContentReaderSettings {
   readonly random: () => number
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  readonly failed: (id: string, error: unknown) => void
 }
 
 /** The calls whose content was to be kept since the start: the sum of the three. */

@@ -1,6 +1,7 @@
 /** Content in objects: files of a directory, or of a service such as S3. */
 import { createHash } from 'node:crypto'
 import { cursorOf, readCursor } from '../../records/page.ts'
+import { objectIn } from '../../records/unreadable.ts'
 import type { ContentRecord, ContentStore } from './contract.ts'
 
 /** Where objects are kept, each by a name of letters, digits, `.`, `-` and `/`, of at most 400 characters. */
@@ -29,7 +30,7 @@ const end = '~'
 export function objectContentStore(bucket: ObjectBucket): ContentStore {
   const read = async (name: string): Promise<ContentRecord | undefined> => {
     const bytes = await bucket.get(name)
-    return bytes && recordOf(bytes)
+    return bytes && recordOf(name, bytes)
   }
   /** The record to whose name an object leads. */
   const followed = async (link: string) => {
@@ -129,11 +130,13 @@ function bytesOf({ body, ...head }: ContentRecord): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
 }
 
-function recordOf(given: Uint8Array): ContentRecord {
+/** Of one that cannot be read, the name of its object. */
+function recordOf(name: string, given: Uint8Array): ContentRecord {
   const bytes = Buffer.from(given)
   const line = bytes.indexOf('\n')
-  const head = JSON.parse(bytes.toString('utf8', 0, line)) as Omit<ContentRecord, 'body'>
-  return { ...head, body: bytes.subarray(line + 1) }
+  const head = objectIn(bytes.toString('utf8', 0, line)) as Omit<ContentRecord, 'body'> | undefined
+  const unknown = { id: name, key: '', account: '', user: '', day: '', at: 0, body: new Uint8Array() }
+  return head === undefined ? unknown : { ...head, body: bytes.subarray(line + 1) }
 }
 
 /** The results in the order of the items, of which some are worked on at the same time. */

@@ -2,6 +2,7 @@
 import type { Guard } from '../../records/guard.ts'
 import type { Page, PageRequest } from '../../records/page.ts'
 import { resealAll, type Resealed } from '../../records/resealing.ts'
+import { unreadable } from '../../records/unreadable.ts'
 import type { ContentCipher } from './cipher.ts'
 import type { LoggedContent } from './content.ts'
 import type { ContentKey, ContentKeyStore, ContentRecord, ContentStore } from './contract.ts'
@@ -13,6 +14,7 @@ export interface ContentReaderSettings {
   readonly cipher: ContentCipher
   readonly guard: Guard
   readonly keyGuard: Guard
+  readonly failed: (id: string, error: unknown) => void
 }
 
 /** Keys that are read at once. */
@@ -27,20 +29,21 @@ export class ContentReader {
     this.#settings = settings
   }
 
-  /** The content of a request; undefined if nothing is kept of it, or its key was destroyed. */
+  /** The content of a request; undefined if nothing is kept of it, or its key was destroyed. Throws if it cannot be read. */
   async get(id: string): Promise<LoggedContent | undefined> {
     const { store, guard } = this.#settings
     const record = await guard.call(() => store.get(id))
-    return record === undefined ? undefined : (await this.#opened([record]))[0]
+    if (record === undefined) return undefined
+    return (await this.#opened([record], rethrow))[0]
   }
 
-  /** The content of an account, or of one of its sessions, oldest first. A page may have fewer items than its limit. */
+  /** The content of an account, or of one of its sessions, oldest first. A page may have fewer items than its limit: what cannot be read is reported. */
   async list(account: string, session: string | undefined, page: PageRequest): Promise<Page<LoggedContent>> {
-    const { store, guard } = this.#settings
+    const { store, guard, failed } = this.#settings
     const limit = Math.min(page.limit ?? mostContents, mostContents)
     const question = { ...page, limit, account, ...(session !== undefined && { session }) }
     const { items, next } = await guard.call(() => store.list(question))
-    return { items: await this.#opened(items), ...(next !== undefined && { next }) }
+    return { items: await this.#opened(items, failed), ...(next !== undefined && { next }) }
   }
 
   /** Destroys the keys of an account, or of one of its users, and deletes the content. */
@@ -60,12 +63,22 @@ export class ContentReader {
     )
   }
 
-  async #opened(records: readonly ContentRecord[]): Promise<LoggedContent[]> {
+  async #opened(records: readonly ContentRecord[], failed: ContentReaderSettings['failed']): Promise<LoggedContent[]> {
     if (records.length === 0) return []
     const { keyStore, keyGuard, cipher } = this.#settings
     const ids = [...new Set(records.map(({ key }) => key))]
     const keys = new Map((await keyGuard.call(() => keyStore.find(ids))).map((key) => [key.id, key]))
-    const contents = await Promise.all(records.map((record) => cipher.content(record, keys.get(record.key))))
-    return contents.filter((content) => content !== undefined)
+    const contents = records.map(async (record) => {
+      try {
+        return await cipher.content(record, keys.get(record.key))
+      } catch (cause) {
+        failed(record.id, unreadable(`content of ${record.id}`, cause))
+      }
+    })
+    return (await Promise.all(contents)).filter((content) => content !== undefined)
   }
+}
+
+function rethrow(_: string, error: unknown): never {
+  throw error
 }

@@ -9,6 +9,7 @@ import { calmly } from '../../cpu-time.ts'
 import { thorough } from '../../long.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
 import { openStage, serveConsole, type Served, type Stage } from './stage.ts'
+import { statementMs } from '../../patience.ts'
 
 const limitMs = 300
 const rows = thorough ? 100_000 : 20_000
@@ -63,7 +64,7 @@ describe.each([
 async function opened(name: string): Promise<{ stage: Stage; served: Served }> {
   const pool = name === 'Postgres' ? postgresPool() : undefined
   const schema = ownName()
-  const storage = pool === undefined ? sqlite(join(folder, 'gateway.db')) : postgres(pool, { schema })
+  const storage = pool === undefined ? sqlite(join(folder, 'gateway.db')) : postgres(pool, { schema, statementMs })
   if (pool !== undefined) {
     ends.push(() => pool.end())
     ends.push(() => pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`))

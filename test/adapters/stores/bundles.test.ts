@@ -25,6 +25,7 @@ import {
   postgresPool,
   redisConnection,
 } from '../../servers.ts'
+import { statementMs } from '../../patience.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -45,8 +46,8 @@ type Bundle = StorageBundle & Required<Pick<StorageBundle, 'ledger' | 'limits' |
 
 const bundles: [string, boolean, () => Bundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'bundle.db'))],
-  ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
-  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name })],
+  ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name, statementMs })],
+  ['MySQL', hasMysql, () => mysql(mysqlPools, { prefix: name, statementMs })],
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 
@@ -154,7 +155,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   test('is set up once, although ten processes begin at once', async () => {
     const pools = Array.from({ length: 10 }, () => postgresPool(1))
     const schema = ownName()
-    const reads = pools.map(async (each) => postgres(each, { schema }).keys.find('0'.repeat(64)))
+    const reads = pools.map(async (each) => postgres(each, { schema, statementMs }).keys.find('0'.repeat(64)))
     expect(await Promise.all(reads)).toEqual(pools.map(() => undefined))
     const versions = await pools[0]?.query(`SELECT version, serves FROM ${schema}.modelhatch_layout`)
     expect(versions?.rows).toEqual([{ version: 1, serves: 1 }])
@@ -165,7 +166,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   test('loses a connection, and the host lives: the next call is served', async () => {
     const own = postgresPool(1)
     own.removeAllListeners('error')
-    const { ledger } = postgres(own, { schema: name })
+    const { ledger } = postgres(own, { schema: name, statementMs })
     await ledger.account('unknown')
     const { rows } = await own.query('SELECT pg_backend_pid() AS pid')
     await pool?.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
@@ -182,7 +183,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   })
 
   test('takes names of models that no database would', async () => {
-    const { usage } = postgres(pool as NonNullable<typeof pool>, { schema: name })
+    const { usage } = postgres(pool as NonNullable<typeof pool>, { schema: name, statementMs })
     const account = fresh('account')
     await usage.append([usageRecord({ id: fresh('r'), account, model: 'a\0b\uD800c', cost: 1n })])
     expect((await usage.list({ account })).items[0]?.model).toBe('a\uFFFDb\uFFFDc')

@@ -16,6 +16,7 @@ import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { createGateway, type StorageBundle } from '../../../src/index.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { dropKeys, hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../../servers.ts'
+import { statementMs } from '../../patience.ts'
 
 /** A change that a later version could make. */
 const later: Change = {
@@ -46,7 +47,12 @@ function opened(): { pool: Pool; schema: string } {
 
 /** A process of a version with these changes. */
 function processOf(pool: Pool, schema: string, changes: readonly Change[]): { database: Database; ledger: Ledger } {
-  const database = new Database(pool, schema, true, 4, tables, changes)
+  const database = new Database(
+    pool,
+    { schema, preparedStatements: true, connections: 4, statementMs },
+    tables,
+    changes,
+  )
   onTestFinished(() => database.close())
   return { database, ledger: postgresLedger(database, new Calls(database, false)) }
 }
@@ -129,7 +135,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
 
   test('a schema that a newer version has made its own is refused, also by a running process, until it serves this one again', async () => {
     const { pool, schema } = opened()
-    const storage = postgres(pool, { schema })
+    const storage = postgres(pool, { schema, statementMs })
     await storage.keys.find('')
     await pool.query(`INSERT INTO ${schema}.modelhatch_layout (version, serves) VALUES (9, 9)`)
     await pool.query(`ALTER TABLE ${schema}.accounts RENAME TO accounts_9`)
@@ -150,13 +156,13 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   ])('a schema with %s is refused and left as it is', async (_, sql, found) => {
     const { pool, schema } = opened()
     if (sql === '') {
-      await postgres(pool, { schema }).keys.find('')
+      await postgres(pool, { schema, statementMs }).keys.find('')
       await pool.query(`DELETE FROM ${schema}.modelhatch_layout`)
     } else await pool.query(`CREATE SCHEMA ${schema}; ${sql.replaceAll('@', schema)}`)
     const tables = async () =>
       (await pool.query('SELECT count(*) FROM pg_class WHERE relnamespace = $1::regnamespace', [schema])).rows
     const before = await tables()
-    const message = await refusalOf(postgres(pool, { schema }))
+    const message = await refusalOf(postgres(pool, { schema, statementMs }))
     expect(message).toMatch(found)
     expect(message).toMatch(new RegExp(`the schema "${schema}".*another .schema. to postgres`))
     expect(await tables()).toEqual(before)

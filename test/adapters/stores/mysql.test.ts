@@ -4,6 +4,7 @@ import { mysql } from '../../../adapters/stores/mysql/mysql.ts'
 import { fresh } from '../../../src/testing/kit.ts'
 import { dropTables, hasMysql, mariadbPool, mysqlPool, ownName } from '../../servers.ts'
 import { testStores } from './kits.ts'
+import { statementMs } from '../../patience.ts'
 
 const [mysql2, mariadb] = [mysqlPool(8), mariadbPool(8)]
 const prefix = ownName()
@@ -13,7 +14,7 @@ afterAll(async () => {
 })
 
 describe.skipIf(!hasMysql)('one handle through mysql2, one through mariadb', () => {
-  testStores(test, mysql(mysql2, { prefix }), mysql(mariadb, { prefix }))
+  testStores(test, mysql(mysql2, { prefix, statementMs }), mysql(mariadb, { prefix, statementMs }))
 })
 
 describe.skipIf(!hasMysql)('a pool', () => {
@@ -25,7 +26,7 @@ describe.skipIf(!hasMysql)('a pool', () => {
   }
 
   test('that sends one statement at a time admits exactly what the balance and a cap allow', async () => {
-    const { admission, ledger, limits } = mysql(poolWith({}), { prefix })
+    const { admission, ledger, limits } = mysql(poolWith({}), { prefix, statementMs })
     const account = fresh('account')
     await ledger.credit({ account, amount: 1_000n, reference: fresh('reference') })
     const cap = { name: fresh('cap'), window: 'always', periods: { boundaries: [0, 8e15] }, limits: { calls: 90n } }
@@ -61,7 +62,7 @@ describe.skipIf(!hasMysql)('a pool', () => {
     ['autocommit = 0', /set autocommit to 1/],
     ['character_set_connection = latin1', /set the charset of the pool to utf8mb4/],
   ])('with %s is refused, because data would be changed or lost', async (setting, message) => {
-    const { keys } = mysql(poolWith({ initSql: `SET SESSION ${setting}` }), { prefix })
+    const { keys } = mysql(poolWith({ initSql: `SET SESSION ${setting}` }), { prefix, statementMs })
     await expect(keys.find('')).rejects.toThrow(message)
   })
 
@@ -81,12 +82,12 @@ describe.skipIf(!hasMysql)('a pool', () => {
   test('is one of ten that begin at once, and the tables are made once', async () => {
     const own = ownName()
     const pools = Array.from({ length: 10 }, () => poolWith({}))
-    const found = await Promise.all(pools.map(async (pool) => mysql(pool, { prefix: own }).keys.find('')))
+    const found = await Promise.all(pools.map(async (pool) => mysql(pool, { prefix: own, statementMs }).keys.find('')))
     expect(found).toEqual(pools.map(() => undefined))
     const [rows] = await mysql2.query(`SELECT version, serves FROM ${own}_layout`)
     expect(rows).toEqual([{ version: 1, serves: 1 }])
     await mysql2.query(`UPDATE ${own}_layout SET version = 3, serves = 2`)
-    await expect(mysql(mysql2, { prefix: own }).keys.find('')).rejects.toThrow(/update modelhatch here/)
+    await expect(mysql(mysql2, { prefix: own, statementMs }).keys.find('')).rejects.toThrow(/update modelhatch here/)
     await dropTables(mysql2, own)
   })
 })

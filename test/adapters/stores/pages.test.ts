@@ -2,10 +2,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
+import { statementMs } from '../../patience.ts'
 
 test.skipIf(!hasPostgres)('pages that take long leave half of the connections of a pool to calls', async () => {
   const [pool, other, schema] = [postgresPool(2), postgresPool(1), ownName()]
-  const { keys, ledger, close } = postgres(pool, { schema })
+  const { keys, ledger, close } = postgres(pool, { schema, statementMs })
   const client = await other.connect()
   onTestFinished(async () => {
     client.release()

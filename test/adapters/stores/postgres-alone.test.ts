@@ -5,13 +5,14 @@ import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import type { AdmissionEnd, AdmissionVerdict, Hold, LimitClaim } from '../../../adapters/stores/index.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
+import { statementMs } from '../../patience.ts'
 
 const accounts = ['plenty', 'little', 'unlimited', 'unknown']
 const rateOf = (bucket: string, cost: number) => ({ bucket, cost, limit: 1, periodMs: 1e12, burst: 40 })
 
 async function opened() {
   const [pool, schema] = [postgresPool(4), ownName()]
-  const storage = postgres(pool, { schema })
+  const storage = postgres(pool, { schema, statementMs })
   onTestFinished(async () => {
     await storage.close()
     await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)

@@ -7,6 +7,7 @@ import { gatewayVideo, type Provider } from '../../../src/providers/index.ts'
 import { hosted, vendorFor } from '../../hosted.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { Sdk, withContexts, withinHost } from './sdk.ts'
+import { storeTimeouts } from '../../patience.ts'
 
 beforeAll(withContexts)
 
@@ -60,7 +61,7 @@ async function processWith(provider: Provider, tasks: TaskStore, given: Circumst
     storage: { tasks },
     clock: () => time.now(),
     tasks: { sweepMs },
-    timeouts: { storeMs: 20_000 },
+    timeouts: storeTimeouts,
     ...(traced && { telemetry: [otel({ tracerProvider, meterProvider, propagate: true })] }),
   })
   return { sdk, url: await hosted(gateway) }

@@ -3,12 +3,14 @@ import { createGateway, memoryAuditStore, type GatewayOptions } from '../../../s
 import type { AuditEntry, AuditStore } from '../../../src/admin/audit/contract.ts'
 import { demo } from '../../../src/providers/index.ts'
 import { everyBundle } from '../../every-bundle.ts'
+import { storeTimeouts } from '../../patience.ts'
 
 function serving(audit: AuditStore = memoryAuditStore(), storage: GatewayOptions['storage'] = {}) {
   const gateway = createGateway({
     models: { demo: { provider: demo(), price: { input: '1', output: '1' } } },
     billing: { currency: 'EUR' },
     storage: { ...storage, audit },
+    timeouts: storeTimeouts,
   })
   onTestFinished(() => gateway.close({ graceMs: 0 }))
   return gateway.admin

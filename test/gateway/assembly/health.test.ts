@@ -8,6 +8,7 @@ import { createGateway, type GatewayOptions } from '../../../src/index.ts'
 import { defineProvider, demo, finish, retrySame, text } from '../../../src/providers/index.ts'
 import { askChat, hosted } from '../../hosted.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
+import { storeTimeouts, statementMs } from '../../patience.ts'
 
 const good = defineProvider({
   name: 'good',
@@ -121,8 +122,8 @@ test('Postgres that refuses connections makes the gateway unready, with the code
 
 test.skipIf(!hasPostgres)('Postgres: every store is reachable, and due tasks are counted', async () => {
   const [pool, schema] = [postgresPool(), ownName()]
-  const storage = postgres(pool, { schema })
-  const gateway = gatewayWith({ storage, tasks: { sweepMs: 600_000 } })
+  const storage = postgres(pool, { schema, statementMs })
+  const gateway = gatewayWith({ storage, tasks: { sweepMs: 600_000 }, timeouts: storeTimeouts })
   const at = Date.now() - 1_000
   const task = { createdAt: at, expiresAt: at + 3_600_000, dueAt: at, leasedUntil: 0, version: 1, data: {} }
   await storage.tasks.insert({ account: 'acme', id: 'now', ...task })

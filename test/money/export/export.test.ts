@@ -85,7 +85,7 @@ describe.each(everyBundle())('%s', (kind, available, open, place) => {
       let other = await start(true)
       for (let kill = 0; kill < kills; kill++) {
         const next = await start(true)
-        await new Promise((resolve) => setTimeout(resolve, 1_500 + random() * 2_500))
+        await new Promise((resolve) => setTimeout(resolve, 700 + random() * 1_300))
         other.kill('SIGKILL')
         other = next
       }

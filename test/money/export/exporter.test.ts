@@ -51,3 +51,33 @@ test('an account whose lots cannot be read is reported, and keeps no other from 
   expect(sent).toEqual(['whole'])
   expect(failed).toContain('broken')
 })
+
+test('an entry that was booked by a clock far ahead does not hold up those after it', async () => {
+  const { clock, pay, sent, later } = await world()
+  clock.now += 365 * day
+  await pay('a')
+  clock.now -= 365 * day
+  await later(10_000)
+  expect(sent).toEqual(['a'])
+})
+
+test('a claim by a clock far ahead is not waited for', async () => {
+  const { clock, ledger, sent, later } = await world('a')
+  const claim = { done: 0, to: 1, until: clock.now + 365 * day }
+  const lots = JSON.stringify({ settled: '0', lots: [], exported: { export: claim } })
+  await ledger.lots?.write('a', { was: 0, lots })
+  await later(10_000)
+  expect(sent).toEqual(['a'])
+})
+
+test('a batch of which nothing is left, since its charges were replaced by their sum, does not hold up the next', async () => {
+  const { ledger, sent, later } = await world('a')
+  for (const id of ['one', 'two']) await ledger.settle({ id, account: 'a', amount: 1n })
+  const claim = { done: 1, to: 2, until: 0 }
+  const lots = JSON.stringify({ settled: '0', lots: [], exported: { export: claim } })
+  await ledger.lots?.write('a', { was: 0, lots })
+  // Replaces the first charge.
+  expect(await ledger.compact?.('a', Infinity, 1)).toBe(1)
+  await later(10_000)
+  expect(sent).toEqual(['a'])
+})

@@ -16,6 +16,7 @@ import { demo } from 'modelhatch/providers'
 import { expect, onTestFinished, test } from 'vitest'
 import { askChat, hosted } from '../../hosted.ts'
 import { encryptionKey, textsIn, worldWith } from './world.ts'
+import { storeTimeouts } from '../../patience.ts'
 
 const [first, second] = ['the first secret of the host, of 32', 'the second secret of the host, of 32']
 const dayMs = 86_400_000
@@ -31,7 +32,7 @@ function gatewayOf(file: string, content: ContentOptions, options: Partial<Gatew
     models: { m: demo() },
     keys: { 'sk-test': { account: 'acme' } },
     storage: sqlite(file),
-    timeouts: { storeMs: 20_000 },
+    timeouts: storeTimeouts,
     ...options,
     content,
   })

@@ -17,6 +17,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { served } from '../../admin/api/served.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { hosted } from '../../hosted.ts'
+import { storeTimeouts } from '../../patience.ts'
 
 const own = /^req_[0-9a-f]{32}$/
 const repeating = /^req_[0-9a-f]{32}\.req_[0-9a-f]{32}$/
@@ -56,7 +57,7 @@ async function process(storage: StorageBundle, account: string, changes: Partial
     },
     billing: { currency: 'EUR' },
     retry: { maxAttempts: 1 },
-    timeouts: { storeMs: 20_000 },
+    timeouts: storeTimeouts,
     storage,
     ...changes,
   })

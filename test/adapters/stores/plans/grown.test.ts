@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../../adapters/stores/postgres/postgres.ts'
 import { hasPostgres, ownName, postgresPool } from '../../../servers.ts'
 import { usageRecord } from '../../../observe/usage/record.ts'
+import { statementMs } from '../../../patience.ts'
 
 function recordsOf(from: number, to: number, run: string) {
   return Array.from({ length: to - from }, (_, index) =>
@@ -17,7 +18,7 @@ test.skipIf(!hasPostgres)('records find their labels by an index', async () => {
     await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
     await pool.end()
   })
-  const { usage } = postgres(pool, { schema })
+  const { usage } = postgres(pool, { schema, statementMs })
   await usage.append(recordsOf(0, 20, 'first'))
   await pool.query(`ALTER TABLE ${schema}.usage_labels SET (autovacuum_enabled = false)`)
   await pool.query(`ANALYZE ${schema}.usage_labels`)

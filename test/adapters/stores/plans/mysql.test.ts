@@ -6,6 +6,7 @@ import { long } from '../../../long.ts'
 import { dropTables, hasMysql, mariadbPool, mysqlPool, ownName } from '../../../servers.ts'
 import { loadMysql } from './load-mysql.ts'
 import { operate, watched } from './operations.ts'
+import { statementMs } from '../../../patience.ts'
 
 const rows = long ? 200_000 : 5_000
 
@@ -59,7 +60,7 @@ test.skipIf(!hasMysql)(
       await Promise.all([plain.end(), used.end()])
     })
     const { pool, statements } = collecting(used)
-    const { bundle, missed } = watched(mysql(pool, { prefix }))
+    const { bundle, missed } = watched(mysql(pool, { prefix, statementMs }))
     await bundle.keys.find('')
     await loadMysql(async (text) => void (await plain.query(text)), `${prefix}_`, rows)
     statements.clear()

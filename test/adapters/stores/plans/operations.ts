@@ -119,6 +119,7 @@ async function money({ admission, ledger, limits }: Bundle, account: string): Pr
   await ledger.compact?.(account, 1_000, 5)
   const { next } = (await ledger.entries?.(account, { limit: 1 })) ?? {}
   await ledger.entries?.(account, { limit: 2, ...(next !== undefined && { after: next }) })
+  await ledger.entriesAfter?.(account, 1, 2)
   for (const amount of [5n, undefined]) {
     const claim = claimOf()
     const hold = { id: claim.id, account, amount: 10n, leaseMs }
