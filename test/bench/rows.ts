@@ -63,6 +63,11 @@ function recordAt(index: number): UsageRecord {
   }
 }
 
+/** Resolves once the last delay of the event loop has been measured, too. */
+async function measured(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
 async function measure(kind: string, { storage: { usage, ledger }, bytes, settle, close }: Bench): Promise<void> {
   const began = performance.now()
   for (let from = 0; from < rows; from += batch) {
@@ -110,12 +115,14 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
       await ask()
       times.push(performance.now() - since)
     }
+    await measured()
     delay.disable()
     lines.push([name, `${Math.min(...times).toFixed(1)} ms, blocks ${(delay.max / 1e6).toFixed(1)} ms`])
   }
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   const { count, ms, filter } = await slowestPage(usage, start, day)
+  await measured()
   delay.disable()
   const pages = `${ms.toFixed(1)} ms, blocks ${(delay.max / 1e6).toFixed(1)} ms`
   lines.push([`the slowest first page of ${count} filters: ${filter}`, pages])

@@ -51,10 +51,10 @@ export interface Calls {
   stored(): Promise<void>
 }
 
-export function callsOf(storage: StorageBundle | undefined, caps: number = 0): Calls {
+export function callsOf(storage: StorageBundle | undefined, caps: number = 0, journalMs?: number): Calls {
   const options = {
     models: { model: model as never },
-    billing: { currency: 'CNY', leaseMs },
+    billing: { currency: 'CNY', leaseMs, ...(journalMs !== undefined && { journalMs }) },
     limits: { leaseMs },
     ...(storage && { storage }),
   }

@@ -6,7 +6,7 @@
  * `--kind=postgres`, or `mysql`, or `redis` or `redis-cluster`, which are started for this · `--processes=24`, or several:
  * `1,8,24,48` · `--accounts=1` or several · `--rate=400`: calls per second of all processes · `--seconds=20` after `--warm=5` · `--each=1`: how many of the processes share one of Node, each with a gateway and connections of its own: on a small
  * machine, 48 of Node are the bottleneck · `--options={"connections":2}`: of the bundle · `--lasts=0`: milliseconds of a call, on
- * average · `--caps=0` · `--stall=0`: seconds for which another transaction locks all accounts of Postgres, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
+ * average · `--caps=0` · `--journal=250`: `billing.journalMs` · `--stall=0`: seconds for which another transaction locks all accounts of Postgres, from the third second on · `MODELHATCH_POSTGRES`: the address of the server, which should serve nothing else.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { redisCluster, redisServer } from '../../redis-cluster.ts'
@@ -40,7 +40,8 @@ const watch =
       : await watchRedis(ports)
 const bundle = JSON.parse(text('options', '{}')) as object
 const caps = option('caps', 0)
-const opening: Opening = { kind, name, options: bundle, ports, caps, gateways: each }
+const journalMs = option('journal', 250)
+const opening: Opening = { kind, name, options: bundle, ports, caps, journalMs, gateways: each }
 const children: Child[] = []
 
 /** The most connections to the server while `act` runs. */

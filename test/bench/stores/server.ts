@@ -32,6 +32,8 @@ export interface Opening {
   readonly ports: readonly number[]
   /** How many caps a call counts for. Default none. */
   readonly caps?: number
+  /** `billing.journalMs`, unless its default. */
+  readonly journalMs?: number
   /** How many gateways the process has, each with connections of its own. Default one. */
   readonly gateways?: number
 }

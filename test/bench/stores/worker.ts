@@ -126,7 +126,7 @@ serveParent({
       first,
       ...(await Promise.all(Array.from({ length: (opening.gateways ?? 1) - 1 }, () => openServer(opening)))),
     ]
-    gateways = servers.map(({ storage }) => callsOf(storage, opening.caps))
+    gateways = servers.map(({ storage }) => callsOf(storage, opening.caps, opening.journalMs))
     return Object.keys(first.baselines)
   },
   fund: (accounts: number) => gateways[0]?.fund(accounts),
