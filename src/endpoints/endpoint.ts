@@ -57,6 +57,7 @@ export interface Query {
   readonly rest: string
   readonly catalogue: Catalogue
   readonly sizes: Sizes
+  /** @internal */
   readonly services: EndpointServices
   /** Counts the request against the limits of its model. Rejects with 429 or 503. */
   readonly admit: (model: Model) => Promise<void>
@@ -100,6 +101,7 @@ export interface QuoteQuestion extends Pick<Query, 'id' | 'exchange' | 'caller' 
 /** The context in which an endpoint reads a request. */
 export interface Reading {
   readonly caller: Caller
+  /** @internal */
   readonly services: EndpointServices
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -30,6 +30,7 @@ export class Catalogue {
   readonly #groups: Groups
   readonly #options: CatalogueOptions
 
+  /** @internal */
   constructor(registry: ModelRegistry, groups: Groups, options: CatalogueOptions = { now: Date.now }) {
     this.#registry = registry
     this.#groups = groups
