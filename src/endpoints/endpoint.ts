@@ -223,7 +223,11 @@ export interface Early {
 }
 
 /** What a request that goes on without its client is made of. */
-export interface Detaching extends Early, Pick<Reading, 'caller' | 'services'> {}
+export interface Detaching extends Early {
+  readonly caller: Caller
+  /** @internal */
+  readonly services: EndpointServices
+}
 
 /** A request that goes on without its client. */
 export interface Detached<Read> {
