@@ -22,9 +22,10 @@ const accounts = `SELECT a.id, a.balance + ${holdsOf('<=')} AS balance, ${holdsO
  * account. An account that does not agree may have been compacted: it is read again at once.
  */
 export async function audit(database: Database): Promise<LedgerAudit> {
+  const reading = database.reading()
   const read = async (text: string, ...values: SQLInputValue[]) => {
     await new Promise(setImmediate)
-    return database.read(() => database.all(text, ...values))
+    return reading(() => database.all(text, ...values))
   }
   const last = Number((await read('SELECT max(number) AS last FROM modelhatch_entries'))[0]?.['last'])
   const earlier = new Map<unknown, Sums>()

@@ -13,6 +13,9 @@ const busy = 5
 /** SQLITE_ERROR: among others, a statement does not match the tables, because another process has changed them. */
 const genericError = 1
 
+/** Runs what only reads, without a transaction. */
+export type Read = <T>(act: () => T) => T | Promise<T>
+
 /** A transaction that waits while another process is writing. */
 interface Waiting {
   readonly act: () => unknown
@@ -35,6 +38,8 @@ export class Database {
   #open: DatabaseSync | undefined
   #ready = false
   #depth = 0
+  /** How often the file was closed. */
+  #closed = 0
 
   /** `tables`: those of version 1. `upgrades`: their changes since. */
   constructor(
@@ -70,6 +75,15 @@ export class Database {
     return this.#whenFree(act, () => this.#retry(act, performance.now() + maxWaitMs))
   }
 
+  /** `read` for a question that takes several turns of the event loop. It throws once the file was closed, and does not open it again. */
+  reading(): Read {
+    const closed = this.#closed
+    return (act) => {
+      if (this.#closed !== closed) throw new Error('the SQLite file was closed during a question')
+      return this.read(act)
+    }
+  }
+
   /** All rows of a statement. Integers are returned as bigint. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[]
@@ -102,6 +116,7 @@ export class Database {
   }
 
   close(): void {
+    this.#closed++
     this.#statements.clear()
     this.#listing.clear()
     if (typeof this.#file === 'string') this.#open?.close()

@@ -1,6 +1,6 @@
 import { where, type Owner, type Source, type Values } from '../sql/sql.ts'
 import { labelRows } from '../sql/usage-labels.ts'
-import type { Database, Row } from './database.ts'
+import type { Read, Row } from './database.ts'
 
 /** Milliseconds that a slice is meant to take, so that it blocks the event loop only briefly. */
 const sliceMs = 5
@@ -12,15 +12,15 @@ export type Query = (text: string, values: Values) => readonly Row[]
 /** Passes on the rows of the part of a source that `some` selects. Ends the reading if it returns false. */
 export type Take = (some: readonly string[], values: Values) => boolean | void
 
-/** Divides a question about many rows into slices, between which other calls run. */
+/** Divides one question about many rows into slices, between which other calls run. */
 export class SlicedReads {
-  readonly #database: Database
+  readonly #read: Read
   readonly #all: Query
   /** When other calls could run for the last time. */
   #resumed = 0
 
-  constructor(database: Database, all: Query) {
-    this.#database = database
+  constructor(read: Read, all: Query) {
+    this.#read = read
     this.#all = all
   }
 
@@ -43,7 +43,7 @@ export class SlicedReads {
   async ofLabels(labels: readonly number[] | undefined, take: Take): Promise<void> {
     // The first labels are those of all accounts, which have the most sums.
     const size = new SliceSize(1)
-    const count = labels?.length ?? (await this.#database.read(() => this.#lastLabel()))
+    const count = labels?.length ?? (await this.#read(() => this.#lastLabel()))
     for (let from = 0; from < count;) {
       const end = from + size.value
       const act = () =>
@@ -66,7 +66,7 @@ export class SlicedReads {
   ): Promise<void> {
     const size = new SliceSize(500)
     for (let from = begin; from < end;) {
-      const next = await this.#database.read(() => this.#after(filter, values, [from, end], size.value))
+      const next = await this.#read(() => this.#after(filter, values, [from, end], size.value))
       const part = { partBegin: from, partEnd: next }
       await this.take(size, () => take(['started_at >= :partBegin', 'started_at < :partEnd'], part))
       from = next
@@ -97,7 +97,7 @@ export class SlicedReads {
       const ids = rows.filter(({ wanted }) => wanted === 1n).map(({ id }) => id)
       const whole = `SELECT ${columns} FROM ${from} WHERE id IN (SELECT value FROM json_each(:partIds)) ${order}`
       const partIds = JSON.stringify(ids.slice(0, most - found.length))
-      if (ids.length > 0) found.push(...(await this.#database.read(() => this.#all(whole, { partIds }))))
+      if (ids.length > 0) found.push(...(await this.#read(() => this.#all(whole, { partIds }))))
       last = rows.at(-1)
       if (last === undefined) break
     }
@@ -107,7 +107,7 @@ export class SlicedReads {
   /** Reads one slice, and adapts the size of the next one to the time it took. */
   async take<T>(size: SliceSize, act: () => T): Promise<T> {
     let ms = 0
-    const result = await this.#database.read(() => {
+    const result = await this.#read(() => {
       const began = performance.now()
       const read = act()
       ms = performance.now() - began
@@ -132,7 +132,7 @@ export class SlicedReads {
       return found.length <= fewLabels
     }
     if (isScan) await this.ofLabels(undefined, read)
-    else await this.#database.read(() => read([], {}))
+    else await this.#read(() => read([], {}))
     return found.length > fewLabels ? undefined : found
   }
 

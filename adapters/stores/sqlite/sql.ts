@@ -47,6 +47,7 @@ export function sqliteSql(database: Database): Sql {
       const found: Row[] = []
       const enough = tail?.order === undefined ? (tail?.most ?? Infinity) : Infinity
       let next = 0
+      const reading = database.reading()
       const read = () => {
         for (const end = performance.now() + partMs; performance.now() < end;) {
           if (next === items.length || found.length >= enough) return false
@@ -54,7 +55,7 @@ export function sqliteSql(database: Database): Sql {
         }
         return true
       }
-      while (await database.read(read)) await new Promise(setImmediate)
+      while (await reading(read)) await new Promise(setImmediate)
       return found
     },
     usage: sqliteUsage(database, all, lists, run),

@@ -19,7 +19,7 @@ export function sqliteUsage(
   lists: (text: string, values: Values) => readonly TableList[],
   run: (text: string, values: Values) => number,
 ): UsageStatements {
-  const slices = new SlicedReads(database, all)
+  const slices = () => new SlicedReads(database.reading(), all)
   return {
     append: async (rows) =>
       database.transaction(() => {
@@ -37,20 +37,23 @@ export function sqliteUsage(
         return true
       }),
     async inParts(sources, owner, text, values, take) {
+      const reads = slices()
       for (const source of sources)
-        await slices.read(source, owner, values, (some, part) =>
+        await reads.read(source, owner, values, (some, part) =>
           take(all(text(source.rows(some), false), { ...values, ...part })),
         )
     },
     async labelled(owner, names, sums, values, take) {
-      const labels = await slices.labelsOf(owner, values)
-      await slices.ofLabels(labels, (some, part) => {
+      const reads = slices()
+      const labels = await reads.labelsOf(owner, values)
+      await reads.ofLabels(labels, (some, part) => {
         const all = { ...values, ...part }
         take(lists(names(some), all), lists(sums(some), all))
       })
     },
     async newest(columns, table, { indexed, scanned }, values, most) {
-      if (scanned.length > 0) return slices.newest(columns, `@.${table}`, scanned.join(' AND '), indexed, values, most)
+      if (scanned.length > 0)
+        return slices().newest(columns, `@.${table}`, scanned.join(' AND '), indexed, values, most)
       const text = `SELECT ${columns} FROM @.${table} ${where(indexed)} ORDER BY started_at DESC, id DESC LIMIT :most`
       return database.read(() => all(text, { ...values, most }))
     },

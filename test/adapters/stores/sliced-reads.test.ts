@@ -16,7 +16,7 @@ const query: Query = (text, values) => {
 }
 beforeEach(() => {
   raw = new DatabaseSync(':memory:')
-  slices = new SlicedReads(new Database(raw, 'process', ''), query)
+  slices = new SlicedReads(new Database(raw, 'process', '').reading(), query)
   onTestFinished(() => raw.close())
 })
 
