@@ -1,5 +1,5 @@
 /**
- * A gateway process that serves batches, which the test kills at random moments. Its clock runs thirty times as fast as real time,
+ * A gateway process that serves batches, which the test kills at random moments. Its clock runs `speed` times as fast as real time,
  * so that the leases of a process that has died expire within seconds.
  */
 import { createServer } from 'node:http'
